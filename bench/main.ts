@@ -20,12 +20,11 @@ const benches: Record<
   s3: { needs: ['wrk'], load: async () => (await import('./get/s3.ts')).benchS3 },
   'first-view': { needs: [], load: async () => (await import('./get/first-view.ts')).benchFirstView },
   upload: { needs: ['wrk'], load: async () => (await import('./upload/upload.ts')).benchUpload },
-  operator: { needs: ['wrk'], load: async () => (await import('./operator/operator.ts')).benchOperator },
   store: { needs: ['wrk'], load: async () => (await import('./scale/store.ts')).benchStore },
   cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster/cluster.ts')).benchCluster },
-  flame: {
+  profile: {
     needs: ['wrk'],
-    load: async () => (await import('./flame/flame.ts')).benchFlame,
+    load: async () => (await import('./profile/profile.ts')).benchProfile,
     page: 'docs/performance.md',
   },
   link: { needs: [], load: async () => (await import('./link/link.ts')).benchLink, page: 'bench/link.md' },

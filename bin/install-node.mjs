@@ -8,8 +8,10 @@ import { join, relative, sep } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-// The oldest version that runs TypeScript sources directly and whose SQLite is recent enough for the ledger.
+// The oldest version that runs TypeScript sources directly.
 const OLDEST_NODE = '24.15'
+// The oldest that the ledger accepts. The first versions of Node 25 have an older one.
+const OLDEST_SQLITE = '3.51.3'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const runtime = join(root, 'runtime')
@@ -18,12 +20,12 @@ const link = join(root, 'node_modules/.bin/node')
 /** The Node that npm itself runs on. */
 const own = process.env.npm_node_execpath || process.execPath
 const isLinked = realpathSync(own).startsWith(runtime + sep)
-const ownVersion = isLinked ? 'an older one' : versionOf(own).version
-const isOlder = ownVersion.localeCompare(OLDEST_NODE, 'en', { numeric: true }) < 0
+const { version: ownVersion, sqlite } = isLinked ? { version: 'an older one' } : versionOf(own)
+const isBefore = (version, oldest) => version.localeCompare(oldest, 'en', { numeric: true }) < 0
 
 // The link may be left from an earlier run.
 if (lstatSync(link, { throwIfNoEntry: false })) rmSync(link)
-if (isLinked || isOlder) install()
+if (isLinked || isBefore(ownVersion, OLDEST_NODE) || isBefore(sqlite, OLDEST_SQLITE)) install()
 
 function install() {
   const { packages } = JSON.parse(readFileSync(join(runtime, 'package-lock.json'), 'utf8'))
@@ -47,13 +49,17 @@ function install() {
   symlinkSync(relative(join(root, 'node_modules/.bin'), installed), link)
 }
 
-/** `version`, such as `24.1.0`, if it starts; otherwise the `reason` why not. */
+/** `version`, such as `24.1.0`, and that of its `sqlite`, if it starts; otherwise the `reason` why not. */
 function versionOf(node) {
-  const { error, status, signal, stdout, stderr } = spawnSync(node, ['-p', 'process.versions.node'], {
-    encoding: 'utf8',
-    env: { ...process.env, NODE_OPTIONS: '' },
-  })
-  if (status === 0) return { version: stdout.trim() }
+  const { error, status, signal, stdout, stderr } = spawnSync(
+    node,
+    ['-p', 'process.versions.node + " " + process.versions.sqlite'],
+    { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
+  )
+  if (status === 0) {
+    const [version, sqlite] = stdout.trim().split(' ')
+    return { version, sqlite }
+  }
   // The kernel reports the executable as missing when it is the executable's loader that is missing.
   if (error?.code === 'ENOENT') return { reason: 'it is built for glibc, which this system lacks' }
   const firstLine = (stderr || '').trim().split('\n')[0]
@@ -62,7 +68,7 @@ function versionOf(node) {
 
 function refuse(reason) {
   process.stderr.write(
-    `Pinhole needs Node ${OLDEST_NODE} or later. This machine has ${ownVersion}, and ${reason}.\n` +
+    `Pinhole needs Node ${OLDEST_NODE} or later, with SQLite ${OLDEST_SQLITE} or later. This machine has ${ownVersion}, and ${reason}.\n` +
       `Install Node ${OLDEST_NODE} or later (https://nodejs.org/en/download), then run npm ci again.\n`,
   )
   process.exit(1)

@@ -9,7 +9,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { readArguments } from '../scripts/arguments.ts'
@@ -110,10 +110,17 @@ async function release(parts: string[], platforms: readonly Platform[], out: str
     process.stderr.write(`${name} now has version ${version}, like CHANGELOG.md\n`)
   if (isWhole) await rm(out, { recursive: true, force: true })
   await mkdir(out, { recursive: true })
+  await removeOtherVersions(out, version)
   const names: string[] = []
   for (const { load } of selected) names.push(...(await (await load())(out, platforms)))
   if (isWhole) names.push(...(await writeStatements(out, names, version)))
   for (const name of names) process.stdout.write(`${join(out, name)}\n`)
+}
+
+/** The documented commands find a file of `folder` by a pattern, which must not match an earlier version's too. */
+export async function removeOtherVersions(folder: string, version: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (name.startsWith('pinhole') && !name.includes(version)) await rm(join(folder, name))
 }
 
 /** Writes the provenance statement and the checksums of `names`. */

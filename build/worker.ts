@@ -1,6 +1,7 @@
 /** The Cloudflare Worker as modules: `worker.js` and the modules that it loads on demand. */
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, type Rolldown } from 'vite'
 import { ROOT } from '../src/node/manifest.ts'
 
 export interface WorkerModule {
@@ -14,28 +15,38 @@ export interface WorkerModule {
 export const ENTRY = 'worker.js'
 
 export async function workerModules(): Promise<WorkerModule[]> {
-  const { outputFiles, metafile } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: { worker: 'src/worker.ts' },
-    outdir: '.',
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2024',
-    metafile: true,
-    write: false,
-  })
+  const { output } = (await build({
+    configFile: false,
+    root: ROOT,
+    logLevel: 'warn',
+    publicDir: false,
+    ssr: { noExternal: true, resolve: { conditions: ['workerd', 'worker', 'browser', 'module'] } },
+    build: {
+      ssr: true,
+      write: false,
+      minify: true,
+      target: 'es2024',
+      reportCompressedSize: false,
+      rolldownOptions: {
+        platform: 'browser',
+        input: join(ROOT, 'src/worker.ts'),
+        // Every export of the entry point would be an entry point of the Worker.
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: ENTRY, chunkFileNames: '[name]-[hash].js' },
+        checks: { pluginTimings: false },
+      },
+    },
+  })) as Rolldown.RolldownOutput
+  const chunks = output.filter((file) => file.type === 'chunk')
   const atStart = new Set([ENTRY])
+  // Grows while it is read, so that imports of imports are followed too.
   for (const name of atStart) {
-    for (const { path, kind } of metafile.outputs[name]!.imports) {
-      if (kind === 'import-statement') atStart.add(path)
-    }
+    for (const imported of chunks.find(({ fileName }) => fileName === name)!.imports) atStart.add(imported)
   }
-  return Object.keys(metafile.outputs).map((name, index) => ({
-    name,
-    text: outputFiles[index]!.text,
-    isAtStart: atStart.has(name),
+  return chunks.map(({ fileName, code }) => ({
+    name: fileName,
+    text: code,
+    isAtStart: atStart.has(fileName),
   }))
 }
 

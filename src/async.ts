@@ -122,8 +122,6 @@ export interface InFlight {
   run<T>(key: string, work: () => Promise<T>): Promise<T>
   /** Single flight: joins in-flight work with the same key, or runs `work`. */
   share<T>(key: string, work: () => Promise<T>): Promise<T>
-  /** Resolves when no work with this key is in flight. Never rejects. */
-  settled(key: string): Promise<void>
 }
 
 export function createInFlight(): InFlight {
@@ -140,19 +138,13 @@ export function createInFlight(): InFlight {
     }
   }
 
-  async function settled(key: string): Promise<void> {
-    while (running.has(key)) await running.get(key)!.then(ignore, ignore)
-  }
-
   return {
     async run(key, work) {
-      // Not `settled`: other work could start between its resolution and `begin`.
       while (running.has(key)) await running.get(key)!.then(ignore, ignore)
       return begin(key, work)
     },
     share: <T>(key: string, work: () => Promise<T>) =>
       (running.get(key) as Promise<T> | undefined) ?? begin(key, work),
-    settled,
   }
 }
 

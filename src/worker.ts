@@ -4,13 +4,13 @@
  */
 import { createEvidence } from './service/moderation/evidence.ts'
 import { sealerFor } from './service/moderation/sealing.ts'
-import { openD1Ledger } from './stores/d1/ledger.ts'
+import { checkMigrations, openD1Ledger } from './stores/d1/ledger.ts'
 import { r2Salts } from './stores/r2/salts.ts'
 import { openR2Files, openR2Store } from './stores/r2/store.ts'
 import { openAssets } from './worker/assets.ts'
 import { configOf, type Env } from './worker/env.ts'
 import { unavailable } from './worker/exchange.ts'
-import { createHost, type Host } from './worker/host.ts'
+import { createHost, type Host, NOT_STARTED } from './worker/host.ts'
 import { createLog } from './worker/log.ts'
 import type { Execution } from './worker/purging.ts'
 
@@ -21,13 +21,13 @@ async function start(env: Env): Promise<Host> {
   const config = configOf(env)
   const log = createLog(config.logLevel)
   const { evidenceKey } = config
-  const [ledger, assets, seal, notifiers] = await Promise.all([
-    openD1Ledger({ database: env.LEDGER, salts: r2Salts(env.PRIVATE) }),
+  const [assets, seal, notifiers] = await Promise.all([
     openAssets(env.ASSETS),
     evidenceKey === null ? null : sealerFor(evidenceKey),
     notifiersOf(config.notify),
   ])
   const objects = openR2Store({ bucket: env.IMAGES })
+  const ledger = openD1Ledger({ database: env.LEDGER, salts: r2Salts(env.PRIVATE) })
   const files = openR2Files(env.IMAGES, '.evidence/')
 
   // Concurrent first requests each start a host: a request must not await another request's promise.
@@ -35,6 +35,7 @@ async function start(env: Env): Promise<Host> {
     config,
     objects,
     ledger,
+    checkMigrations: () => checkMigrations(env.LEDGER),
     evidence: () => seal && createEvidence({ seal, files, objects, ledger, now: Date.now }),
     notifiers,
     assets,
@@ -57,8 +58,7 @@ export default {
     } catch (error) {
       const requestId = crypto.randomUUID()
       console.error(requestId, error)
-      const detail = 'The service could not start. Please try again in a moment.'
-      return unavailable(`${env.BASE_URL}`, detail, requestId)
+      return unavailable(`${env.BASE_URL}`, NOT_STARTED, requestId)
     }
   },
 

@@ -9,6 +9,7 @@ import { factsOf, holdMany } from '../src/http/operator/forms.ts'
 import { overviewPage } from '../src/web/operator/overview.ts'
 import { adminSession } from './support/admin-session.ts'
 import { atAdmin } from './support/at-admin.ts'
+import { childrenOf, openFiles } from './support/attack/process-costs.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
@@ -79,6 +80,13 @@ it('stays reachable for the operator while hundreds of silent connections are op
   }
 })
 
+it('has no login link when it is off', async (t) => {
+  const other = await serverFor(t, { OPERATOR_LISTEN: 'off' })
+  const { code, stdout, stderr } = await other.operator(['login'])
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /OPERATOR_LISTEN=off: there is no admin server/)
+})
+
 it('accepts a login link once, and rejects invalid tokens', async () => {
   const { stdout, stderr } = await server.operator(['login'])
   assert.match(stdout, /^\/login\?/, 'no address, as the admin server listens on a socket')
@@ -98,6 +106,18 @@ it('accepts a login link once, and rejects invalid tokens', async () => {
     assert.equal((await admin('POST', '/login', { form: { token: wrong } })).status, 403)
   }
   assert.ok(!server.stderr().includes(token), 'the log contains no token')
+})
+
+it('keeps no file open after a HEAD request for an image', async (t) => {
+  if (process.platform !== 'linux') return t.skip('does not apply: descriptors are listed by Linux')
+  const { id, bytes } = await store(server.url, gif({ size: 3_000_000 }))
+  const path = `/images/${id}/bytes`
+  for (let count = 0; count < 3; count++) {
+    const answer = await admin('HEAD', path, { headers: { Authorization: `Bearer ${TOKEN}` } })
+    assert.deepEqual([answer.status, answer.headers.get('Content-Length')], [200, `${bytes.length}`])
+  }
+  const pids = [server.pid, ...childrenOf(server.pid)!]
+  await until('the image is closed', () => pids.every((pid) => openFiles(pid, new RegExp(id)) === 0))
 })
 
 it('applies actions in every process', async () => {

@@ -115,7 +115,7 @@ describe('configuration', { concurrency: 4 }, () => {
     it(`does not start with ${Object.entries(env).map((pair) => pair.join('='))}`, async () => {
       const ran = await start(env)
       checkFailed(ran)
-      assert.match(ran.stderr, new RegExp(`${name}|${value}`))
+      assert.match(ran.stderr, new RegExp(name === 'HOST' ? value : name))
     })
   }
 
@@ -184,6 +184,13 @@ describe('configuration', { concurrency: 4 }, () => {
     const { PORT, DATA_DIR, ...others } = Object.fromEntries(VARIABLES.map((name) => [name, '']))
     const server = await serverFor(t, others)
     assert.equal((await request(server.url, 'GET', '/readyz')).status, 200)
+  })
+
+  it('warns that all visitors share one quota if BASE_URL is https and no proxy is trusted', async (t) => {
+    const server = await serverFor(t, { BASE_URL: 'https://pics.example', TRUSTED_PROXIES: '' })
+    assert.match(server.stdout(), /share one quota: set TRUSTED_PROXIES/)
+    await server.restart({ TRUSTED_PROXIES: '192.0.2.1' })
+    assert.doesNotMatch(server.stdout(), /TRUSTED_PROXIES/)
   })
 
   describe('reachable from other machines, with terms', () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Limits } from '../src/node/http/limits.ts'
+import { LARGE_CHUNK_BYTES } from '../src/formats/image.ts'
+import { LIMITS, type Limits } from '../src/node/http/limits.ts'
 import { descriptors, peakMegabytes, resetPeak } from './support/attack/process-costs.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
@@ -94,7 +95,7 @@ describe('connections per address', { skip }, () => {
   })
 
   it('count towards the limit once they leave the queue', async (t) => {
-    const server = await serve(t, { connectionWaitMs: 300 }, one)
+    const server = await serve(t, { connectionWaitMs: 3000 }, one)
     const busy = await converse(server.url)
     await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
     const next = await converse(server.url)
@@ -236,6 +237,32 @@ describe('a server that stops', () => {
     await server.stop()
     await Promise.all(talks.map(({ closed }) => closed))
   })
+
+  it('answers one more request per connection, and says that it closes it', async () => {
+    const server = await startLocalServer(DIRECT, { limits: { lingerMs: 1e9 } })
+    const { body, contentType } = formOf(Buffer.from('no image'))
+    const upload = `POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`
+    const talks = [await converse(server.url), await converse(server.url)]
+    const stopped = server.stop()
+    for (const [index, expectation] of ['', 'Expect: 100-continue\r\n'].entries()) {
+      const talk = talks[index]!
+      await talk.write(`${upload}${expectation}\r\n`)
+      await talk.write(body)
+      const { status, headers } = await talk.answer()
+      assert.deepEqual([status, headers.get('Connection')], [415, 'close'])
+      await talk.closed
+    }
+    await stopped
+  })
+
+  it('cuts off clients that are still busy at the end', async () => {
+    const limits = { lingerMs: 0, stopMs: 200, checkMs: 1e9, headersMs: 1e9, requestMs: 1e9 }
+    const server = await startLocalServer(DIRECT, { limits })
+    const talk = await converse(server.url)
+    await talk.write('GET /healthz HTTP/1.1\r\n')
+    await server.stop()
+    await talk.closed
+  })
 })
 
 describe('responses', () => {
@@ -263,6 +290,10 @@ describe('responses', () => {
       assert.ok(socket.bytesRead < bytes.length, 'the response is incomplete')
     })
   }
+
+  it('have time for their largest chunk at the minimum rate', () => {
+    assert.ok((LIMITS.slowAnswerMs / 1000) * LIMITS.minBytesPerSecond > LARGE_CHUNK_BYTES)
+  })
 
   it('complete for a slow client that keeps reading', async (t) => {
     const server = await serve(t, { checkMs: 50, slowAnswerMs: 4000, minBytesPerSecond: 1000 })

@@ -57,38 +57,6 @@ describe('a connection that is cut off', () => {
     assert.equal(chunks, 5)
   })
 
-  it('emits no more requests', async (t) => {
-    let requests = 0
-    const { url } = await serve(t, {
-      onRequest(incoming) {
-        if (++requests === 5) cutOff(incoming.socket)
-      },
-    })
-    const talk = await converse(url)
-    talk.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500))
-    await talk.closed
-    assert.equal(requests, 5)
-  })
-
-  it('leaves a parser that works for the next connection', async (t) => {
-    let cuts = 0
-    const { url } = await serve(t, {
-      onChunk(incoming) {
-        if (cuts++ < 3) cutOff(incoming.socket)
-      },
-    })
-    for (let n = 0; n < 3; n++) {
-      const talk = await converse(url)
-      talk.socket.write(`${POST}1\r\na\r\n`)
-      await talk.closed
-    }
-    for (let n = 0; n < 10; n++) {
-      const answer = await request(url, 'POST', '/', { body: Buffer.from('hello') })
-      assert.deepEqual([answer.status, answer.text], [200, 'all is well'])
-    }
-    assert.equal(cuts, 13)
-  })
-
   it('may be cut off twice, and while nothing is being parsed', async (t) => {
     const { server, url } = await serve(t, {})
     const socket = await new Promise<Parameters<typeof cutOff>[0]>((resolve) => {
@@ -103,49 +71,39 @@ describe('a connection that is cut off', () => {
   })
 })
 
-/** Baseline: the parser continues to the end of the read, up to 64 KiB, and allocates an object per chunk or request. */
-const destroy: typeof cutOff = (socket) => {
-  socket.destroy()
-}
+describe('the guard against small chunks', () => {
+  const guarded = (t: TestContext, onChunk = () => {}) => serve(t, { onRequest: guardSmallChunks, onChunk })
 
-// The server's normal strategy, and the fallback for an unknown parser.
-for (const cut of [cutOff, destroy]) {
-  describe(`the guard against small chunks, with ${cut.name}`, () => {
-    const guarded = (t: TestContext, onChunk = () => {}) =>
-      serve(t, { onRequest: (incoming) => guardSmallChunks(incoming, cut), onChunk })
-
-    it('closes a connection that sends too many small chunks', async (t) => {
-      let chunks = 0
-      const { url } = await guarded(t, () => chunks++)
-      const talk = await converse(url)
-      talk.socket.write(`${POST}${'1\r\na\r\n'.repeat(CHUNKS)}0\r\n\r\n`)
-      await assert.rejects(talk.answer(), 'there is a response')
-      assert.ok(chunks > FREE_CHUNKS, `${chunks}`)
-      if (cut === cutOff) assert.equal(chunks, FREE_CHUNKS + FREE_CHUNKS_PER_BODY + 1)
-    })
-
-    it('counts small chunks over all bodies of a connection', async (t) => {
-      const { url } = await guarded(t)
-      const talk = await converse(url)
-      const body = `${POST}${'1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY + FREE_CHUNKS / 2)}0\r\n\r\n`
-      talk.socket.write(body + body)
-      assert.equal((await talk.answer()).status, 200)
-      assert.equal((await talk.answer()).status, 200)
-      talk.socket.write(body)
-      await assert.rejects(talk.answer(), 'there is a response')
-    })
-
-    it('allows larger chunks, and the first small chunks of each body', async (t) => {
-      const { url } = await guarded(t)
-      const talk = await converse(url)
-      // Twice the minimum, as a read may split a chunk, which then counts as two.
-      const bytes = 2 * MIN_AVERAGE_BYTES
-      const large = `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
-      for (const chunks of [large.repeat(CHUNKS), '1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY)]) {
-        talk.socket.write(`${POST}${chunks}0\r\n\r\n`)
-        assert.equal((await talk.answer()).status, 200)
-      }
-      talk.close()
-    })
+  it('closes a connection that sends too many small chunks', async (t) => {
+    let chunks = 0
+    const { url } = await guarded(t, () => chunks++)
+    const talk = await converse(url)
+    talk.socket.write(`${POST}${'1\r\na\r\n'.repeat(CHUNKS)}0\r\n\r\n`)
+    await assert.rejects(talk.answer(), 'there is a response')
+    assert.equal(chunks, FREE_CHUNKS + FREE_CHUNKS_PER_BODY + 1)
   })
-}
+
+  it('counts small chunks over all bodies of a connection', async (t) => {
+    const { url } = await guarded(t)
+    const talk = await converse(url)
+    const body = `${POST}${'1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY + FREE_CHUNKS / 2)}0\r\n\r\n`
+    talk.socket.write(body + body)
+    assert.equal((await talk.answer()).status, 200)
+    assert.equal((await talk.answer()).status, 200)
+    talk.socket.write(body)
+    await assert.rejects(talk.answer(), 'there is a response')
+  })
+
+  it('allows larger chunks, and the first small chunks of each body', async (t) => {
+    const { url } = await guarded(t)
+    const talk = await converse(url)
+    // Twice the minimum, as a read may split a chunk, which then counts as two.
+    const bytes = 2 * MIN_AVERAGE_BYTES
+    const large = `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
+    for (const chunks of [large.repeat(CHUNKS), '1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY)]) {
+      talk.socket.write(`${POST}${chunks}0\r\n\r\n`)
+      assert.equal((await talk.answer()).status, 200)
+    }
+    talk.close()
+  })
+})

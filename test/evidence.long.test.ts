@@ -1,6 +1,6 @@
 /** Images removed for child abuse are sealed first, to a key whose private part no server has. */
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -14,14 +14,12 @@ import { gif } from './support/images/tiny-images.ts'
 import { operate } from './support/processes/operator.ts'
 import { run } from './support/processes/process.ts'
 import { serverFor } from './support/processes/server.ts'
+import { report } from './support/report.ts'
+import { inChunks } from './support/stored-images.ts'
 import { fetchRaw, remove, store } from './support/upload.ts'
 
 const DAY_MS = 86_400_000
 const REMOVE = ['--reason', 'a hotline', '--rule', 'child-abuse', '--block']
-
-async function* inChunks(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
-}
 
 describe('a sealed box', () => {
   let keys: KeyPair
@@ -152,25 +150,30 @@ it('holds an image that could not be sealed, and removes it once it can be', asy
   assert.equal((await readdir(boxes)).length, 1)
 })
 
-it('seals an image that its uploader deletes while the removal can be undone, and no image whose removal is undone', async (t) => {
+it('seals an image that its uploader deletes while the removal can be undone, and no image whose removal is undone, unless it was removed before', async (t) => {
   const server = await serverFor(t, { EVIDENCE_KEY: (await createKeyPair()).publicKey })
   const session = await adminSession(server)
-  const [deleted, undone] = [await store(server.url), await store(server.url)]
-  for (const { id: image } of [deleted, undone]) {
+  const [deleted, undone, removed] = [
+    await store(server.url),
+    await store(server.url),
+    await store(server.url),
+  ]
+  await report(server.url, removed.id)
+  assert.equal((await server.operator(['remove', removed.id, ...REMOVE])).code, 0)
+  for (const { id: image } of [deleted, undone, removed]) {
     const act = { image, act: 'remove', reason: 'a hotline', rule: 'child-abuse' }
     assert.equal((await session.post('/images', act)).status, 303)
   }
   assert.equal((await remove(server.url, deleted.key)).status, 200)
   const { text } = await session.get('/queue')
-  const [, batch = ''] =
-    new RegExp(`name="batch" value="([^"]+)">[^<]*<p [^>]*>[^<]*<code>${undone.id}`).exec(text) ?? []
-  assert.equal((await session.post('/undo', { batch })).status, 303)
+  for (const { id } of [undone, removed]) {
+    const [, batch = ''] =
+      new RegExp(`name="batch" value="([^"]+)">[^<]*<p [^>]*>[^<]*<code>${id}`).exec(text) ?? []
+    assert.equal((await session.post('/undo', { batch })).status, 303)
+  }
   assert.equal((await fetchRaw(server.url, undone.id)).status, 200)
   const names = await readdir(join(server.dataDir, 'evidence'))
-  assert.deepEqual(
-    names.map((name) => name.slice(11, 22)),
-    [deleted.id],
-  )
+  assert.deepEqual(names.map((name) => name.slice(11, 22)).sort(), [deleted.id, removed.id].sort())
 })
 
 it('is included in backups, restores and copies to another store', async (t) => {
@@ -239,7 +242,7 @@ it('is deleted after a year, but not by a clock that is not trusted', async (t) 
   const [name] = await files.names()
   assert.equal(name, '2027-01-01-AAAAAAAAAAA.sealed')
   assert.deepEqual(Buffer.from(readOpened(await open((await files.read(name!))!, privateKey)).bytes), bytes)
-  await mkdir(join(folder, 'unrelated'))
+  await writeFile(join(folder, 'unrelated'), '')
   now += 365 * DAY_MS
   for (const at of [now, Number.NEGATIVE_INFINITY, now - DAY_MS]) await evidence.forget(at)
   assert.equal((await files.names()).length, 2)

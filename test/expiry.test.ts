@@ -19,7 +19,6 @@ import { type FilesystemStore, openFilesystemStore } from '../src/stores/filesys
 import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
-import { allOf } from './support/all-of.ts'
 import { extent } from './support/extent.ts'
 import { newFolder } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
@@ -271,7 +270,7 @@ class World {
           bytesPerSecond: null,
         })
         await removeGone(this.ledger, this.backup)
-        this.backedUp = new Set(await allOf(this.backup.list()))
+        this.backedUp = new Set(await Array.fromAsync(this.backup.list()))
         return
       case 'restore':
         return this.restore()
@@ -307,6 +306,7 @@ class World {
     const isOver = this.at >= expiresAt
     // A clock that is ahead hides images, which reappear when it is corrected, unless a start mistook its error for downtime.
     const mayBeHidden = this.jumped.ms > 0 || this.at >= expiresAt - this.mistakenMs
+    let isShown = false
     for (const [target, header] of [
       [`/raw/${id}`, {}],
       [`/raw/${id}.gif?dl=1`, {}],
@@ -322,11 +322,24 @@ class World {
       assert.ok(answer !== null)
       answer.release?.()
       if (answer.body instanceof ReadableStream) await answer.body.cancel()
-      const isShown = answer.status < 400
+      isShown = answer.status < 400
       const where = `${target} ${(this.at - expiresAt) / 1000} s after its expiry`
       assert.ok(!isShown || (!isOver && !isGone), `shown: ${where}`)
       assert.ok(isShown || isOver || isGone || mayBeHidden, `not shown: ${where}`)
       if (isShown) this.checkLifetime(answer.headers, expiresAt)
+    }
+    for (const [status, target, header] of [
+      [416, `/raw/${id}`, { range: 'bytes=9999999-' }],
+      [404, `/raw/${id}.png`, { range: 'bytes=9999999-' }],
+      [412, `/raw/${id}`, { 'if-match': '"other"' }],
+    ] as const) {
+      const answer = await this.process.raw({
+        method: 'GET',
+        target,
+        isConditional: true,
+        header: (name) => (header as Record<string, string>)[name],
+      })
+      assert.equal(answer?.status, isShown ? status : 404, target)
     }
     assert.equal(
       (await this.process.images.find(id)) !== null,
@@ -422,13 +435,11 @@ test('verify reports images that expired long ago, and restores missing expiries
   await put(objects, idFor('later'), bytesFor(3, 900), { expiresAt: later })
   await put(objects, idFor('stays'), bytesFor(4, 900))
   for (const inFolder of [true, false]) {
-    const findings = await allOf(
+    const findings = await Array.fromAsync(
       checkImages({
         objects,
         ledger,
         folder: inFolder ? join(folder, 'images') : null,
-        after: '',
-        withHeld: false,
         bytesPerSecond: null,
         onProgress() {},
         onExpiring: (expiry) => ledger.recordExpiries([expiry]),

@@ -3,7 +3,7 @@ import { after, before, describe } from 'node:test'
 import type { Host } from './contracts/http/host.ts'
 import { httpContract, OF_STORES } from './contracts/http.ts'
 import { breakLedger } from './support/processes/broken-ledger.ts'
-import { s3Env, serviceOf } from './support/processes/cluster.ts'
+import { s3Env } from './support/processes/cluster.ts'
 import { linksTo } from './support/processes/links.ts'
 import { ownHost } from './support/processes/own-host.ts'
 import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
@@ -25,7 +25,7 @@ describe('combinations', { concurrency: 2 }, () => {
     async (env = {}) => hostOn({ LEDGER_URL: await postgres.createSchema() }, env),
     { parts: OF_STORES },
   )
-  httpContract('S3 and SQLite', (env = {}) => hostOn(s3Env(serviceOf(fake), `host-${++prefixes}`), env), {
+  httpContract('S3 and SQLite', (env = {}) => hostOn(s3Env(fake, `host-${++prefixes}`), env), {
     parts: OF_STORES,
   })
 })

@@ -55,10 +55,10 @@ function bringNode(t: { after(done: () => void): void }, own: string, brought: s
   return { code: ran.status, stderr: ran.stderr, link: join(folder, 'node_modules/.bin/node') }
 }
 
-const STARTS = '#!/bin/sh\necho 24.21.0\n'
+const STARTS = '#!/bin/sh\necho 24.21.0 3.53.4\n'
 
 test('installs a newer Node next to an old one, first in the path of scripts', (t) => {
-  for (const own of ['20.20.2', '22.11.0', '24.9.0']) {
+  for (const own of ['20.20.2 undefined', '22.11.0 3.46.1', '24.9.0 3.50.4', '25.7.0 3.51.2']) {
     const { code, stderr, link } = bringNode(t, own, STARTS)
     assert.deepEqual([code, stderr], [0, ''])
     assert.equal(readFileSync(link, 'utf8'), STARTS)
@@ -66,7 +66,7 @@ test('installs a newer Node next to an old one, first in the path of scripts', (
 })
 
 test('uses an existing Node that is recent enough', (t) => {
-  for (const own of ['24.15.0', '24.21.0', '26.10.0']) {
+  for (const own of ['24.15.0 3.51.3', '24.21.0 3.53.4', '26.10.0 3.60.0']) {
     const { code, stderr, link } = bringNode(t, own, STARTS)
     assert.deepEqual([code, stderr], [0, ''])
     assert.throws(() => readFileSync(link), { code: 'ENOENT' })
@@ -83,12 +83,12 @@ for (const [name, brought, why] of [
   ['it is for another machine', '\x7fELF nothing', /EACCES|ENOEXEC|exec|not found|ended with/],
 ] as const) {
   test(`explains what to do if the installed Node cannot start: ${name}`, (t) => {
-    const { code, stderr, link } = bringNode(t, '20.20.2', brought)
+    const { code, stderr, link } = bringNode(t, '20.20.2 undefined', brought)
     assert.equal(code, 1)
     assert.match(stderr, why)
     assert.match(
       stderr,
-      /^Pinhole needs Node 24\.15 or later\. This machine has 20\.20\.2, and .+\nInstall Node 24\.15 .+\n$/,
+      /^Pinhole needs Node 24\.15 or later, with SQLite 3\.51\.3 or later\. This machine has 20\.20\.2, and .+\nInstall Node 24\.15 .+\n$/,
     )
     assert.throws(() => readFileSync(link), { code: 'ENOENT' })
   })

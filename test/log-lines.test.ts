@@ -1,9 +1,13 @@
 /** Log lines for the operator: one per event, with enough to find an image, and nothing about visitors. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { folderOf } from './support/folder.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { type RunningServer, serverFor } from './support/processes/server.ts'
+import { freePort } from './support/processes/caches.ts'
+import { killGroup, launch, NODE } from './support/processes/process.ts'
+import { isReady, type RunningServer, serverEnv, serverFor } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { post, remove, store } from './support/upload.ts'
 
@@ -59,4 +63,22 @@ test('logs uploads and deletions with ID, outcome, bytes and duration, but no ad
   for (const secret of [FROM, key.slice(id.length), 'secret=query', '127.0.0.1"', 'x'.repeat(32)]) {
     assert.ok(!log.includes(secret), secret)
   }
+})
+
+test('a full disk under output and log stops neither the start nor the server', {
+  skip: existsSync('/dev/full') ? false : '/dev/full is not on this machine',
+}, async (t) => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const args = ['-c', `exec ${NODE} bin/serve.mjs >/dev/full 2>/dev/full`]
+  const env = serverEnv({ PORT: `${port}`, LOG_LEVEL: 'info' }, await folderOf(t))
+  const { child, pid, ended } = launch(args, env, 'sh')
+  t.after(() => killGroup(pid))
+  await until('the server is ready', () => {
+    assert.equal(child.exitCode, null)
+    return isReady(url)
+  })
+  for (let i = 0; i < 2; i++) await store(url, gif({ size: 100 + i }), FROM)
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
 })

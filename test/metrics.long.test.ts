@@ -87,6 +87,16 @@ for (const WORKERS of ['1', '2']) {
     })
 
     if (WORKERS === '2') {
+      it('fail rather than decrease while the supervisor does not answer', async () => {
+        process.kill(server.pid, 'SIGSTOP')
+        try {
+          assert.equal((await atAdmin(server.dataDir, 'GET', '/metrics')).status, 500)
+        } finally {
+          process.kill(server.pid, 'SIGCONT')
+        }
+        await scrape(server)
+      })
+
       it('keep the counts of a dead worker', async () => {
         const before = await scrape(server)
         const [victim] = childrenOf(server.pid) ?? []

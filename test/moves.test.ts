@@ -7,6 +7,7 @@ import { nodeHashes } from '../src/node/hashes.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
 import { findImage } from '../src/service/images/status.ts'
 import { createDecisions, UNDO_MS } from '../src/service/moderation/decisions.ts'
+import { type Evidence, SEALED_RULE } from '../src/service/moderation/evidence.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
@@ -183,8 +184,17 @@ for (const act of ['release', 'keep'] as const) {
   })
 }
 
-test('a large batch can still be undone once it is hidden', async (t) => {
+test('a large batch is recorded in parts, and can still be undone once it is hidden', async (t) => {
   const parts = await partsWithImage(t)
+  let turns = 0
+  const turning = setInterval(() => turns++, 0)
+  t.after(() => clearInterval(turning))
+  const turnOfPart: number[] = []
+  const addDecisions: Ledger['addDecisions'] = (decision, images) => {
+    assert.ok(images.length <= 200)
+    turnOfPart.push(turns)
+    return parts.ledger.addDecisions(decision, images)
+  }
   const ids = Array.from({ length: 500 }, (_, index) => `${index}`.padStart(11, '0'))
   const carryOut = async () => {
     parts.clock.now += 20
@@ -193,6 +203,7 @@ test('a large batch can still be undone once it is hidden', async (t) => {
   const decisions = createDecisions({
     ...parts,
     ...newProcess(parts),
+    ledger: { ...parts.ledger, addDecisions },
     objects: { ...parts.objects, head: async () => parts.record },
     moves: { ...newProcess(parts).moves, carryOut },
     evidence: null,
@@ -200,8 +211,28 @@ test('a large batch can still be undone once it is hidden', async (t) => {
     onFailure: (error) => assert.fail(String(error)),
   })
   const { batch } = await decisions.decide(ids, 'remove', { block: true, reason: 'z', by: { who: 'ann' } })
+  assert.equal((await parts.ledger.auditLog(1000)).length, ids.length)
+  assert.equal(new Set(turnOfPart).size, 3, 'other work runs in between')
   assert.equal((await decisions.undo(batch, 'ann')).length, ids.length)
   await decisions.stop()
+})
+
+test('an image removed as child abuse is sealed at once, even if it cannot be hidden yet', async (t) => {
+  const parts = await partsWithImage(t)
+  const sealed: string[] = []
+  const decisions = createDecisions({
+    ...parts,
+    ...newProcess(parts, away('hold')),
+    evidence: {
+      keep: async (id: string) => void sealed.push(id),
+    } as unknown as Evidence,
+    now: () => parts.clock.now,
+    onFailure: (error) => assert.fail(String(error)),
+  })
+  const by = { who: 'ann', rule: SEALED_RULE }
+  await assert.rejects(decisions.decide([ID], 'remove', { block: true, reason: 'z', by }), /away/)
+  await decisions.stop()
+  assert.deepEqual(sealed, [ID])
 })
 
 test('a removal delayed by the store is carried out despite a later release', async (t) => {

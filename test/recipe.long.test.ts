@@ -87,6 +87,11 @@ describe('a small machine and a bucket', { skip }, () => {
         await unit?.kill()
         unit = undefined
       },
+      /** What cron would mail to root. */
+      async mail(line: string) {
+        const { stdout, stderr } = await bare.asRoot('/bin/sh', '-c', line)
+        return stdout + stderr
+      },
       data: () => readdir(join(bare.folder, 'var/lib/pinhole')),
       stop: () => unit?.stop(),
     }
@@ -110,7 +115,8 @@ describe('a small machine and a bucket', { skip }, () => {
     )) as [Stored, Stored, Stored, Stored]
     assert.equal((await remove(first.url, deletedBefore.key)).status, 200)
     await first.follow(`pinhole-operator remove ${removed.id} --reason 'a trial' --block`)
-    await first.follow(everyHour)
+    assert.equal(await first.mail(everyHour), '')
+    assert.match(await first.mail(everyHour.replace('s3://', 'nowhere://')), /nowhere/)
 
     // Between the last backup and the loss.
     const late = await store(first.url, images[4]!)

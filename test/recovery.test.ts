@@ -1,6 +1,6 @@
 /** Copies, backups and restores of images and ledgers, while operators and uploaders keep working. */
 import assert from 'node:assert/strict'
-import { cp, rm } from 'node:fs/promises'
+import { cp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Config, parseConfig } from '../src/config.ts'
@@ -9,17 +9,23 @@ import { restore } from '../src/node/backup/restore.ts'
 import { abandonRestore } from '../src/node/backup/restored-ledger.ts'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createLog } from '../src/node/log.ts'
-import { openStores, type Stores } from '../src/node/open/stores.ts'
+import { openImages, openStores, type Stores } from '../src/node/open/stores.ts'
 import { checkImages } from '../src/node/verify/check.ts'
 import { repair } from '../src/node/verify/repair.ts'
 import { createDerive } from '../src/service/images/identities.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
+import { removeGone } from '../src/service/recovery/reconcile.ts'
+import { createTombstoneFiles } from '../src/service/recovery/tombstone-files.ts'
 import { pruneImages, transferImages } from '../src/service/recovery/transfer.ts'
+import { openFolderFiles } from '../src/stores/filesystem/files.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { folderOf } from './support/folder.ts'
+import { s3Env } from './support/processes/cluster.ts'
+import { startFakeS3 } from './support/s3/fake-s3.ts'
+import { flipBit } from './support/store-folder.ts'
 import { bytesFor, heldOf, idFor, listOf, put } from './support/stored-images.ts'
 import { until } from './support/until.ts'
 
@@ -64,6 +70,14 @@ test('copies an image that is released during the listing', async (t) => {
   const released = listedBefore(from, () => from.release(HELD))
   const { copied } = await transferImages({ from: released, to, bytesPerSecond: null })
   assert.deepEqual([copied, await listOf(to), await heldOf(to)], [2, [HELD, VISIBLE].sort(), []])
+})
+
+test('does not copy an image back that was deleted in the target for good', async (t) => {
+  const { from, to } = await storesFor(t)
+  await transferImages({ from, to, bytesPerSecond: null })
+  await to.remove(VISIBLE, { retire: 'surely' })
+  const { copied } = await transferImages({ from, to, bytesPerSecond: null })
+  assert.deepEqual([copied, await listOf(to), await heldOf(to)], [0, [], [HELD]])
 })
 
 for (const when of ['before', 'after'] as const) {
@@ -174,15 +188,13 @@ async function repairAll(config: Config): Promise<string[]> {
     const found = checkImages({
       ...stores,
       folder,
-      after: '',
-      withHeld: false,
       bytesPerSecond: null,
       onProgress: () => {},
     })
-    const done: string[] = []
-    for await (const finding of found) {
-      done.push(`${finding.kind}: ${await repair(finding, { ...stores, folder, backup: null })}`)
-    }
+    const done = await Array.fromAsync(
+      found,
+      async (finding) => `${finding.kind}: ${await repair(finding, { ...stores, folder, backup: null })}`,
+    )
     await abandonRestore(config.dataDir, stores.ledger)
     return done
   })
@@ -197,6 +209,13 @@ test('a repair holds visible images that the ledger says are held', async (t) =>
     assert.deepEqual([await listOf(objects), await heldOf(objects)], [[VISIBLE], [HELD]])
   })
   assert.deepEqual(await repairAll(config), [])
+})
+
+test('a repair removes held images that are gone according to the ledger', async (t) => {
+  const { config } = await machineFor(t)
+  await onMachine(config, ({ ledger }) => ledger.recordDeletion(HELD, new Date()))
+  assert.deepEqual(await repairAll(config), ['removed: removed'])
+  await onMachine(config, async ({ objects }) => assert.deepEqual(await heldOf(objects), []))
 })
 
 test('a repair does not hold an image that a server is just releasing', async (t) => {
@@ -226,6 +245,28 @@ test('a repair does not hold an image that a server is just releasing', async (t
     assert.deepEqual([await listOf(objects), await heldOf(objects)], [[VISIBLE, HELD].sort(), []])
   })
 })
+
+for (const [act, outcome, held] of [
+  ['deleted', 'removed', [HELD]],
+  ['held', 'healed, still held', [HELD, VISIBLE]],
+] as const) {
+  test(`a repair from a backup does not show an image that is being ${act}`, async (t) => {
+    const { config, to, backUp } = await machineFor(t)
+    await backUp()
+    const folder = join(config.dataDir, 'images')
+    await flipBit(join(folder, 'objects', VISIBLE), 100)
+    await onMachine(config, async (stores) => {
+      const { objects, ledger } = stores
+      const backup = await openImages(to, config)
+      t.after(backup.close)
+      if (act === 'deleted') await ledger.recordDeletion(VISIBLE, new Date())
+      else await ledger.recordHold(VISIBLE, REASON, new Date())
+      const finding = { kind: 'damaged', id: VISIBLE } as const
+      assert.equal(await repair(finding, { ...stores, folder, backup }), outcome)
+      assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], held])
+    })
+  })
+}
 
 test('an aborted restore next to a newer ledger leaves its held images held, and images private', async (t) => {
   const { config, to, backUp } = await machineFor(t)
@@ -287,6 +328,18 @@ test('a backup drops images deleted while the ledger was unavailable, and record
   })
 })
 
+test('a backup to the bucket of the data itself is refused, however it is spelled', async (t) => {
+  const fake = await startFakeS3()
+  t.after(fake.close)
+  const { config } = await machineFor(t, s3Env(fake, 'data'))
+  const endpoint = encodeURIComponent(`${fake.endpoint}/`)
+  const to = `s3://${fake.bucket}/data/?region=us-east-1&endpoint=${endpoint}`
+  await onMachine(config, async (stores) => {
+    const backup = backUp({ config, stores, to, bytesPerSecond: null, onProgress: () => {} })
+    await assert.rejects(backup, /the location of the data itself/)
+  })
+})
+
 test('a restore does not revive later deletions or reuse IDs, and hides images that may have been deleted', async (t) => {
   const env = { TOMBSTONES_URL: `file:${await folderOf(t)}` }
   const { folder, config, to, backUp } = await machineFor(t, env)
@@ -311,3 +364,81 @@ test('a restore does not revive later deletions or reuse IDs, and hides images t
     assert.notEqual(await derivedOn(target), derived)
   }
 })
+
+test('a restore looks up no image that the store lists', async (t) => {
+  const { folder, to, backUp } = await machineFor(t)
+  await backUp()
+  const fake = await startFakeS3()
+  t.after(fake.close)
+  const { missing } = await restoreOn(configOf(folder, 'two', s3Env(fake, 'restored')), to)
+  assert.deepEqual([missing, fake.logOf(VISIBLE)], [[], ['PUT 200']])
+})
+
+test('a restore records when images expire, which the ledger may not know', async (t) => {
+  const { folder, config, to, backUp } = await machineFor(t)
+  const [id, expiresAt] = [idFor('e'), Date.now() + 3_600_000]
+  const changes = { expiresAt: new Date(expiresAt).toISOString() }
+  await onMachine(config, ({ objects }) => put(objects, id, bytesFor(3, 3000), changes))
+  await backUp()
+  const other = configOf(folder, 'two')
+  await restoreOn(other, to)
+  await onMachine(other, async ({ ledger }) => {
+    assert.deepEqual(
+      (await ledger.claimExpiries(10, expiresAt, 1000)).map(({ id }) => id),
+      [id],
+    )
+  })
+})
+
+test('a restore reports a damaged list of images, and takes none for missing by it', async (t) => {
+  const { folder, to, backUp } = await machineFor(t)
+  const { manifest } = await backUp()
+  await flipBit(join(folder, 'backup/backup', manifest.list.file), 3)
+  const { damagedFiles, missing } = await restoreOn(configOf(folder, 'two'), to)
+  assert.deepEqual([damagedFiles, missing], [[manifest.list.file], []])
+})
+
+test('a restore beside surviving images holds those held since the backup, unless they were released', async (t) => {
+  const location = await folderOf(t)
+  const { config, to, backUp } = await machineFor(t, { TOMBSTONES_URL: `file:${location}` })
+  await backUp()
+  await onMachine(config, ({ takedown }) => takedown.hold(VISIBLE, REASON))
+  // The release was recorded, but the image not moved yet.
+  const tombstone = { at: Date.now(), order: 1, act: 'release', subject: HELD, rule: '' } as const
+  await createTombstoneFiles(openFolderFiles(location), nodeHashes).write([tombstone], Date.now())
+  await loseLedger(config)
+  await restoreOn(config, to)
+  await onMachine(config, async ({ objects }) => {
+    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[HELD], [VISIBLE]])
+  })
+})
+
+test('a restore removes every image that is gone according to the ledger, however many', async (t) => {
+  const { from } = await storesFor(t)
+  // A full page of IDs that sort before the others.
+  const gone = Array.from({ length: 1000 }, (_, index) => `-${1000 + index}`)
+  gone.push(...[VISIBLE, HELD].sort())
+  const removedIds: Ledger['removedIds'] = async (after, limit) =>
+    gone.filter((id) => id > after).slice(0, limit)
+  assert.deepEqual(await removeGone({ removedIds }, from), [VISIBLE, HELD].sort())
+})
+
+for (const [description, { wasPrivate = false, damaged = '' }, isPrivate] of [
+  ['shown, as all deletions are known', {}, false],
+  ['private, as the operator had made them', { wasPrivate: true }, true],
+  ['private, as a tombstone is damaged', { damaged: '{"at":' }, true],
+] as const satisfies [string, object, boolean][]) {
+  test(`restored images are ${description}`, async (t) => {
+    const location = await folderOf(t)
+    const env = { TOMBSTONES_URL: `file:${location}` }
+    const { folder, config, to, backUp } = await machineFor(t, env)
+    if (wasPrivate)
+      await onMachine(config, ({ ledger }) =>
+        ledger.changeSettings({ images: 'private' }, REASON, new Date()),
+      )
+    await backUp()
+    await createTombstoneFiles(openFolderFiles(location), nodeHashes).follow(Date.now())
+    if (damaged) await writeFile(join(location, '20260731T120000000Z-3fa9c1d2.jsonl'), damaged)
+    assert.equal((await restoreOn(configOf(folder, 'two', env), to)).isPrivate, isPrivate)
+  })
+}

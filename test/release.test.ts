@@ -1,10 +1,10 @@
 /** Releases: version, checksums and provenance. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { checksums, provenance } from '../build/release.ts'
+import { checksums, provenance, removeOtherVersions } from '../build/release.ts'
 import { FILES, setVersion, versionOf } from '../build/version.ts'
 import { folderOf } from './support/folder.ts'
 import { ROOT } from './support/processes/process.ts'
@@ -42,6 +42,19 @@ test('updates the version in place, and changes nothing else', async (t) => {
   }
   await writeFile(join(folder, 'README.md'), 'No image.')
   await assert.rejects(setVersion(folder, '9.8.8'), /README\.md names no version/)
+})
+
+test('removes the files of other versions, and nothing else', async (t) => {
+  const folder = await folderOf(t)
+  const kept = ['notes', 'pinhole-server-1.2.3-linux-x64.tar.gz', 'pinhole-server_1.2.3_amd64.deb']
+  const others = [
+    'pinhole-1.2.2.tgz',
+    'pinhole-server-1.2.2-linux-x64.tar.gz',
+    'pinhole-server_1.2.2_amd64.deb',
+  ]
+  for (const name of [...kept, ...others]) await writeFile(join(folder, name), '')
+  await removeOtherVersions(folder, '1.2.3')
+  assert.deepEqual((await readdir(folder)).sort(), kept)
 })
 
 test('lists each file with its digest in checksums and provenance', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { s3Env, serviceOf } from './support/processes/cluster.ts'
+import { s3Env } from './support/processes/cluster.ts'
 import { type PostgresServer, startPostgres, whyNoPostgres } from './support/processes/postgres.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
@@ -38,7 +38,7 @@ before(async () => {
   ledger = await startStatementLog(Number(schema.port))
   schema.port = `${ledger.port}`
   server = await startServer({
-    ...s3Env(serviceOf(fake), 'pictures'),
+    ...s3Env(fake, 'pictures'),
     LEDGER_URL: schema.href,
     UPLOADS_PER_DAY: `${UPLOADS_PER_DAY}`,
   })

@@ -88,7 +88,7 @@ it('hides an image that a crash left visible before its verdict', async (t) => {
   const { id } = await store(server.url)
   await server.end()
   const ledger = await openSqliteLedger({ file: join(server.dataDir, 'ledger.sqlite') })
-  await ledger.recordScan({ id, at: Date.now(), isHidden: true })
+  await ledger.recordScan({ id, at: Date.now(), dueAt: Date.now(), isHidden: true })
   await ledger.close()
   await server.restart({ SCAN: 'before' })
   await becomes(server, id, 403)

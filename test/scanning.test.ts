@@ -10,8 +10,10 @@ import { createScanning } from '../src/service/moderation/scanning.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { LedgerUnavailable } from '../src/stores/ledger.ts'
 import { StoreUnavailable } from '../src/stores/object-store.ts'
+import { file, MAX_KEPT, report } from './contracts/ledger/new-report.ts'
 import { pullScanSuite } from './contracts/pull-scans.ts'
 import { verdict } from './support/fake-scanner.ts'
+import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
 import { startServer } from './support/processes/server.ts'
@@ -107,8 +109,108 @@ it('answers a retry of the last upload of the day while its image waits for a sc
   const send = () => post(server.url, bytes, undefined, { headers: { 'Idempotency-Key': 'k'.repeat(22) } })
   const first = await send()
   assert.equal(first.status, 201, first.text)
+  assert.match(server.stderr(), /nobody can scan/)
   assert.equal((await fetchRaw(server.url, first.json().id)).json().error, 'held')
   assert.equal((await send()).text, first.text)
+})
+
+for (const [fault, headers] of [
+  ['publish', {}],
+  ['refuse', { 'Idempotency-Key': 'k'.repeat(22) }],
+] as const)
+  it(`holds an image by the verdict on its upload, without a second scan, with SCAN_FAULT=${fault}`, async (t) => {
+    const { scanner, server } = await started(t, { SCAN: 'before', SCAN_FAULT: fault })
+    const bytes = withAnswer(scanner, verdict('hold', { category: 'violence' }))
+    const answer = await post(server.url, bytes, undefined, { headers })
+    assert.equal(answer.status, 201, answer.text)
+    const { id } = answer.json()
+    assert.match((await fetchRaw(server.url, id)).json().detail, /being reviewed/)
+    assert.match((await server.operator(['show', id])).stdout, /violence/)
+    assert.equal(scanner.looksAt(bytes), 1)
+  })
+
+it('scans the uploads of an honest crowd while one network sends images that take as long as they may', async (t) => {
+  const env = { TRUSTED_PROXIES: '127.0.0.1', SCAN_SECONDS: '30', SCAN_FAULT: 'refuse' }
+  const { scanner, server } = await started(t, { SCAN: 'before', ...env })
+  const send = (bytes: Buffer, address: string) =>
+    post(server.url, bytes, undefined, { headers: { 'X-Forwarded-For': address } })
+  let ended = 0
+  const slow = Array.from({ length: 40 }, (_, index) =>
+    send(withAnswer(scanner, 'silent'), `192.0.2.${index % 5}`)
+      .catch(() => {})
+      .finally(() => ended++),
+  )
+  await until('the network has its share of the scanner', () => scanner.asked.length >= 3)
+  const crowd = Array.from({ length: 12 }, (_, index) => send(gif(), `198.51.${index}.1`))
+  for (const { status, text } of await Promise.all(crowd)) assert.equal(status, 201, text)
+  assert.equal(ended, 0)
+  await server.kill()
+  await Promise.all(slow)
+})
+
+it('starts no scan that cannot end in time while others are in progress', async (t) => {
+  let now = 0
+  let waitMs = 0
+  t.mock.method(performance, 'now', () => now)
+  const pending: (() => void)[] = []
+  const scan = () =>
+    new Promise((resolve) => pending.push(() => resolve({ verdict: 'clean', category: null, finding: '' })))
+  const enter = async () => {
+    now += waitMs
+    return { admitted: true, end() {} }
+  }
+  const gate = createScanGate({
+    scanner: { scan },
+    scanQueue: { enter },
+    rules: { when: 'before', fault: 'publish', limitMs: 60_000 },
+    ledger: { block: assert.fail },
+    now: Date.now,
+    onFailure() {},
+  } as unknown as Parameters<typeof createScanGate>[0])
+  const image = {} as Parameters<typeof gate>[1]
+  const send = () => gate([{} as Parameters<typeof gate>[0][0]], image, { address: 'a', network: 'n' })
+  const started = (count: number) => until(`${count} scans have started`, () => pending.length === count)
+  const first = send()
+  await started(1)
+  now += 20_000
+  pending[0]!()
+  assert.equal((await first).storeAs, 'scanned')
+  waitMs = 30_000
+  const inTime = send()
+  await started(2)
+  waitMs = 50_000
+  assert.equal((await send()).storeAs, 'later')
+  assert.equal(pending.length, 2)
+  pending[1]!()
+  assert.equal((await inTime).storeAs, 'scanned')
+  const alone = send()
+  await started(3)
+  pending[2]!()
+  assert.equal((await alone).storeAs, 'scanned', 'one that is alone takes nothing from others')
+})
+
+it('hands out a few images of one address before the hundredth of another', async (t) => {
+  const operatorToken = 'a-token-of-more-than-24-characters'
+  const door = `127.0.0.1:${await freePort()}`
+  const env = { OPERATOR_LISTEN: door, OPERATOR_TOKEN: operatorToken, TRUSTED_PROXIES: '127.0.0.1' }
+  const server = await startServer({ SCAN: 'after', ...env })
+  t.after(() => server.stop())
+  const storeFrom = async (address: string) => {
+    const headers = { 'X-Forwarded-For': address }
+    return (await post(server.url, gif(), undefined, { headers })).json().id
+  }
+  const [one, other]: string[][] = [[], []]
+  for (let count = 0; count < 4; count++) one!.push(await storeFrom('192.0.2.1'))
+  for (let count = 0; count < 2; count++) other!.push(await storeFrom('192.0.2.2'))
+  const claimed: string[] = []
+  for (let count = 0; count < 6; count++) {
+    const answer = await request(`http://${door}`, 'POST', '/scans/claim', {
+      headers: { Host: door, Authorization: `Bearer ${operatorToken}` },
+      body: Buffer.from('{"limit": 1}'),
+    })
+    claimed.push(answer.json().scans[0].id)
+  }
+  assert.deepEqual(claimed, [one![0], other![0], one![1], other![1], one![2], one![3]])
 })
 
 /** Uploads that wait for a pull scanner. After a second they are refused or shown. */
@@ -122,31 +224,25 @@ async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'ref
   const moves = createMoves(parts)
   const gate = createScanGate({ ...parts, scanner: null, rules })
   const imagesWith = (overrides: Partial<Parameters<typeof imagesOn>[0]>) =>
-    imagesOn({ ...parts, scans: { gate, moves }, ...overrides })
+    imagesOn({ ...parts, scans: { gate, moves, carryOut: assert.fail }, ...overrides })
   const images = imagesWith({})
   const takedownOn = (custom: typeof ledger) =>
     createTakedown({ ...parts, ledger: custom, moves, evidence: null })
   const takedown = takedownOn(ledger)
-  const scanningOn = (custom: typeof ledger) =>
-    createScanning({ ...parts, ledger: custom, takedown, moves, images, scanner: null, rules, onUnseen() {} })
+  const scanningOn = (custom: typeof ledger, onFailure = parts.onFailure) => {
+    const given = { ...parts, ledger: custom, takedown, moves, images, scanner: null, rules, onFailure }
+    return createScanning({ ...given, onUnseen() {} })
+  }
   return { objects, ledger, clock, moves, images, imagesWith, takedown, takedownOn, scanningOn }
 }
 
 it('does not refuse an overdue image that got its verdict or was held since it was listed', async (t) => {
   const { objects, ledger, clock, images, takedown, scanningOn } = await waitingUploads(t)
-  const ids: string[] = []
-  for (let index = 0; index < 3; index++) {
-    const { record } = await images.publish(inChunks(gif({ size: 500 + index })))
-    ids.push(record.id)
-  }
-  const [clean, held, unscanned] = ids
   const scanner = scanningOn(ledger)
-  const tasks = await scanner.claim(3)
-  clock.now += 2000
   const late = scanningOn({
     ...ledger,
-    async overdueScans(before, limit) {
-      const listed = await ledger.overdueScans(before, limit)
+    async overdueScans(...given) {
+      const listed = await ledger.overdueScans(...given)
       assert.deepEqual([...listed].sort(), [...ids].sort())
       const { claim } = tasks.find(({ id }) => id === clean)!
       assert.ok(await scanner.decide(clean!, claim, { verdict: 'clean', category: null, finding: '' }))
@@ -154,6 +250,14 @@ it('does not refuse an overdue image that got its verdict or was held since it w
       return listed
     },
   })
+  const ids: string[] = []
+  for (let index = 0; index < 3; index++) {
+    const { record } = await images.publish(inChunks(gif({ size: 500 + index })))
+    ids.push(record.id)
+  }
+  const [clean, held, unscanned] = ids
+  const tasks = await scanner.claim(3)
+  clock.now += 2000
   late.start()
   await late.stop()
   assert.ok(await images.find(clean!), 'the clean image is visible')
@@ -164,6 +268,7 @@ it('does not refuse an overdue image that got its verdict or was held since it w
 
 it('does not refuse an upload that is not stored yet, and gives a retry the full time limit', async (t) => {
   const { objects, ledger, clock, images, imagesWith, scanningOn } = await waitingUploads(t)
+  const scanning = scanningOn(ledger)
   const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
   const bytes = gif()
   const draft: typeof objects.draft = async (body, limitBytes) => {
@@ -174,7 +279,6 @@ it('does not refuse an upload that is not stored yet, and gives a retry the full
   await assert.rejects(failing.publish(inChunks(bytes), { identity }), { code: 'unavailable' })
   clock.now += 2000
   const handleOverdue = async () => {
-    const scanning = scanningOn(ledger)
     scanning.start()
     await scanning.stop()
   }
@@ -188,6 +292,30 @@ it('does not refuse an upload that is not stored yet, and gives a retry the full
   assert.equal(await objects.headHeld(ID), null)
   assert.equal(await ledger.isGone(ID), true)
 })
+
+for (const outage of ['server', 'ledger'] as const)
+  it(`keeps an image until its verdict if an outage of the ${outage} used up its time`, async (t) => {
+    const { objects, ledger, clock, images, scanningOn } = await waitingUploads(t)
+    let isDown = outage === 'ledger'
+    const failing = {
+      ...ledger,
+      overdueScans: (...given: Parameters<typeof ledger.overdueScans>) =>
+        isDown ? Promise.reject(new LedgerUnavailable()) : ledger.overdueScans(...given),
+    }
+    const before = scanningOn(failing, () => {})
+    const { id } = (await images.publish(inChunks(gif()))).record
+    clock.now += 2000
+    const scanning = outage === 'server' ? scanningOn(ledger) : before
+    for (let runs = 0; runs < 2; runs++) {
+      scanning.start()
+      await scanning.stop()
+      isDown = false
+    }
+    assert.ok(await objects.headHeld(id))
+    const [task] = await scanning.claim(1)
+    assert.ok(await scanning.decide(id, task!.claim, { verdict: 'clean', category: null, finding: '' }))
+    assert.ok(await images.find(id))
+  })
 
 it('counts an upload whose image is stored but could not be hidden', async (t) => {
   const { objects, ledger, images, imagesWith } = await waitingUploads(t)
@@ -207,31 +335,73 @@ it('counts an upload whose image is stored but could not be hidden', async (t) =
   assert.equal(isCounted, true)
 })
 
-for (const when of ['waits for its scan', 'is stored slowly'] as const)
+it('does not show an image with the verdict `hold` before its second scan is due', async (t) => {
+  const { objects, ledger, clock, moves, imagesWith, scanningOn } = await waitingUploads(t, 'publish')
+  const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
+  const gate = async () => {
+    const verdict = { verdict: 'hold', category: null, finding: 'odd' } as const
+    return { storeAs: 'hidden', verdict } as const
+  }
+  const images = imagesWith({
+    scans: { gate, moves, carryOut: () => Promise.reject(new LedgerUnavailable()) },
+  })
+  const bytes = gif()
+  await assert.rejects(images.publish(inChunks(bytes), { identity }), { code: 'unavailable' })
+  assert.equal((await images.publish(inChunks(bytes), { identity })).isRepeat, true)
+  clock.now += 59_000
+  const scanning = scanningOn(ledger)
+  scanning.start()
+  await scanning.stop()
+  assert.ok(await objects.headHeld(ID), 'it is still hidden')
+})
+
+for (const when of ['waits for its scan', 'is stored slowly', 'is paused'] as const)
   it(`refuses bytes that the operator blocks while an upload of them ${when}`, async (t) => {
     const { objects, ledger, takedown, imagesWith } = await waitingUploads(t)
     const bytes = gif()
     const block = () => takedown.block(sha256Of(bytes), 'terms')
+    const blockForLong = async () => {
+      await block()
+      const later = performance.now() + 5000
+      t.mock.method(performance, 'now', () => later)
+    }
     const draft: typeof objects.draft = async (body, limitBytes) => {
       const draft = await objects.draft(body, limitBytes)
-      return {
-        ...draft,
-        async commit(...args) {
-          await block()
-          const later = performance.now() + 5000
-          t.mock.method(performance, 'now', () => later)
-          await draft.commit(...args)
-        },
-      }
+      return { ...draft, commit: (...args) => blockForLong().then(() => draft.commit(...args)) }
     }
-    const images = imagesWith(
-      when === 'is stored slowly'
-        ? { objects: { ...objects, draft }, scans: undefined }
-        : { ledger: { ...ledger, recordScan: (scan) => block().then(() => ledger.recordScan(scan)) } },
-    )
-    await assert.rejects(images.publish(inChunks(bytes)), { code: 'blocked-image' })
+    const whileWaiting: Record<typeof when, Parameters<typeof imagesWith>[0]> = {
+      'waits for its scan': {
+        ledger: { ...ledger, recordScan: (scan) => block().then(() => ledger.recordScan(scan)) },
+      },
+      'is stored slowly': { objects: { ...objects, draft }, scans: undefined },
+      'is paused': {
+        ledger: {
+          ...ledger,
+          async withheldReason(digests) {
+            const answer = await ledger.withheldReason(digests)
+            if (answer === null) await blockForLong()
+            return answer
+          },
+        },
+        scans: undefined,
+      },
+    }
+    await assert.rejects(imagesWith(whileWaiting[when]).publish(inChunks(bytes)), { code: 'blocked-image' })
     assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], []])
   })
+
+it('keeps a finding beside the texts of ten reporters, and the receipt that further ones share', async (t) => {
+  const { ledger, images, scanningOn } = await waitingUploads(t)
+  const { id } = (await images.publish(inChunks(gif()))).record
+  const [task] = await scanningOn(ledger).claim(1)
+  for (let count = 0; count < 10; count++) await file(ledger, { id })
+  await scanningOn(ledger).decide(id, task!.claim, { verdict: 'hold', category: null, finding: 'odd 0.5' })
+  const texts = (await ledger.reportsOf(id, 20)).map(({ text }) => text)
+  assert.ok(texts.includes('Scanner: odd 0.5'), texts.join())
+  const next = report({ id })
+  assert.equal(await ledger.fileReport(next, MAX_KEPT), 'counted')
+  assert.equal((await ledger.receipt(next.sharedReceiptSha256))?.isShared, true)
+})
 
 for (const by of ['a verdict', 'a deletion'] as const)
   it(`applies ${by} to an image that is about to be shown`, async (t) => {
@@ -274,7 +444,7 @@ for (const by of ['a hold', 'a retry'] as const)
 
 it('keeps the expiry of an upload that takes longer to be stored than its lifetime', async (t) => {
   const { objects, ledger, clock, images } = await waitingUploads(t)
-  await ledger.recordScan({ id: ID, at: clock.now, isHidden: true })
+  await ledger.recordScan({ id: ID, at: clock.now, dueAt: clock.now, isHidden: true })
   await ledger.recordExpiries([{ id: ID, expiresAt: clock.now }])
   clock.now += 60_000
   const now = () => clock.now

@@ -8,8 +8,8 @@ import { until } from './support/until.ts'
 import { fetchRaw, post } from './support/upload.ts'
 
 /** Far less than the store takes, but more than any other step. */
-const IDLE_MS = 500
-const STORE_MS = 2000
+const IDLE_MS = 2000
+const STORE_MS = 6000
 
 let fake: FakeS3
 let server: LocalServer
@@ -18,8 +18,8 @@ before(async () => {
   server = await startLocalServer(
     {
       OBJECTS_URL: `s3://${fake.bucket}?endpoint=${encodeURIComponent(fake.endpoint)}`,
-      AWS_ACCESS_KEY_ID: fake.keys.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: fake.keys.secretAccessKey,
+      AWS_ACCESS_KEY_ID: fake.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: fake.secretAccessKey,
     },
     { limits: { idleMs: IDLE_MS } },
   )

@@ -50,7 +50,7 @@ async function sceneFor(t: TestContext) {
       ahead += 60_000
     },
     /** Starts the replication of a server. */
-    async follow(ledger: Ledger, place = location) {
+    async follow(ledger: Ledger, place = location, intervalMs = 5) {
       const isNew = await ledger.setTombstoneLocation(place, NOW)
       const tombstones = createTombstones({
         ledger,
@@ -62,7 +62,7 @@ async function sceneFor(t: TestContext) {
         now: () => Date.now() + ahead,
         onFailure: () => events.push('failed'),
         onRecovery: () => events.push('recovered'),
-        intervalMs: 5,
+        intervalMs,
       })
       ends.push(tombstones.stop)
       tombstones.start()
@@ -123,6 +123,41 @@ test('writes tombstones claimed by a process that died', async (t) => {
   await (await follow(ledger)).pending()
   await until('it is written', none(ledger))
   assert.deepEqual(await subjectsOf(found()), [idFor(1)])
+})
+
+test('writes what is pending when it stops', async (t) => {
+  const { location, found, ledger: open, follow } = await sceneFor(t)
+  const ledger = await open('a')
+  const tombstones = await follow(ledger, location, DAY_MS)
+  await until('the first run has ended', async () => (await found()).until !== null)
+  await ledger.recordDeletion(idFor(1), AT)
+  await tombstones.stop()
+  assert.deepEqual(await subjectsOf(found()), [idFor(1)])
+})
+
+test('leaves a long queue to the next start when it stops', async (t) => {
+  const { found, ledger: open, follow } = await sceneFor(t)
+  const ledger = await open('a')
+  const ids = Array.from({ length: 4000 }, (_, index) => idFor(index))
+  await ledger.applyTombstones(
+    ids.map((subject) => ({ at: NOW, order: 0, act: 'delete', subject, rule: '' })),
+  )
+  await (await follow(ledger)).stop()
+  assert.ok((await ledger.pendingTombstones()).count > 0)
+  await follow(ledger)
+  await until('all are written', none(ledger))
+  assert.deepEqual(await subjectsOf(found()), ids.sort())
+})
+
+test('does not claim that every change is written while another process has one to write', async (t) => {
+  const { found, ledger: open, follow } = await sceneFor(t)
+  const ledger = await open('a')
+  await ledger.setTombstoneLocation('elsewhere', NOW)
+  await ledger.recordDeletion(idFor(1), AT)
+  await ledger.claimTombstones(10, Date.now(), 60_000)
+  await (await follow(ledger)).stop()
+  assert.deepEqual(await subjectsOf(found()), [idFor(1)])
+  assert.equal((await found()).until, null)
 })
 
 test('moves to a new location, to which servers that still have the old one leave everything', async (t) => {
@@ -294,6 +329,9 @@ test('merges many small files into few without losing tombstones', async (t) => 
   await files.merge(NOW + 1000)
   assert.equal((await folder.names()).length, 510, 'too young')
   const before = await subjectsOf(files.read())
+  const write = () => Promise.reject(new Error('the disk is full'))
+  await assert.rejects(createTombstoneFiles({ ...folder, write }, nodeHashes).merge(NOW + DAY_MS), /full/)
+  assert.deepEqual(await subjectsOf(files.read()), before)
   await files.merge(NOW + DAY_MS)
   assert.equal((await folder.names()).length, 12, 'one merged file, ten unmerged ones, and the damaged one')
   assert.deepEqual(await subjectsOf(files.read()), before)

@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
+import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { createTagsOf } from '../src/service/quota/uploader-tags.ts'
 import { NETWORK_TAG_LENGTH } from '../src/stores/uploader-tags.ts'
 import { gif } from './support/images/tiny-images.ts'
@@ -94,7 +95,6 @@ const clientOf = (address: string) => ({ address, network: address.replace(/\.\d
 it('gives two uploads a common tag within 24 hours, and none after 48', async () => {
   const hour = 3_600_000
   const salts = new Map<string, Uint8Array>()
-  let now = Date.parse('2026-07-31T00:00:00Z')
   const tagsOf = createTagsOf({
     ledger: {
       daySalt: async (day, purpose) => {
@@ -104,14 +104,10 @@ it('gives two uploads a common tag within 24 hours, and none after 48', async ()
       },
     },
     hashes: nodeHashes,
-    now: () => now,
   })
-  const start = now
+  const start = Date.parse('2026-07-31T00:00:00Z')
   const tags = []
-  for (let at = 0; at <= 96; at++) {
-    now = start + at * hour
-    tags.push(await tagsOf('22222222222', clientOf(MINE)))
-  }
+  for (let at = 0; at <= 96; at++) tags.push(await tagsOf('22222222222', clientOf(MINE), start + at * hour))
   for (let a = 0; a < tags.length; a++) {
     for (let b = a; b < tags.length; b++) {
       const isLinked: boolean = tags[a]!.tagA === tags[b]!.tagA || tags[a]!.tagB === tags[b]!.tagB
@@ -120,7 +116,7 @@ it('gives two uploads a common tag within 24 hours, and none after 48', async ()
     }
   }
   const [mine, other, far] = await Promise.all(
-    [MINE, OTHER, '198.51.100.77'].map((address) => tagsOf('22222222222', clientOf(address))),
+    [MINE, OTHER, '198.51.100.77'].map((address) => tagsOf('22222222222', clientOf(address), start)),
   )
   assert.notEqual(mine!.tagA, other!.tagA)
   assert.notEqual(mine!.tagA, mine!.tagB)
@@ -128,4 +124,11 @@ it('gives two uploads a common tag within 24 hours, and none after 48', async ()
   assert.equal(networkOf(mine!.tagA), networkOf(other!.tagA))
   assert.notEqual(networkOf(mine!.tagA), networkOf(far!.tagA))
   assert.notEqual(networkOf(mine!.tagA), networkOf(mine!.tagB), 'each half has its own salt')
+})
+
+it('relates any number of images', async () => {
+  const ids = Array.from({ length: 20_000 }, (_, index) => `${index}`)
+  const ledger = { sameNetwork: async (_id: string, limit: number) => ids.slice(0, limit) }
+  const takedown = createTakedown({ ledger } as unknown as Parameters<typeof createTakedown>[0])
+  assert.deepEqual(await takedown.sameNetwork('x'), ids)
 })

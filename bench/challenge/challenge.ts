@@ -5,6 +5,7 @@
 import { pbkdf2Sync } from 'node:crypto'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { forEachConcurrent } from '../../src/async.ts'
 import { type Challenge, PASS_UPLOADS, type Problem, UNCHALLENGED_UPLOADS } from '../../src/protocol.ts'
 import { WORK } from '../../src/service/challenge/challenges.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
@@ -136,11 +137,7 @@ type Headers = Record<string, string>
 
 async function costOf(pid: number, count: number, work: (index: number) => Promise<void>): Promise<Cost> {
   const before = processorTime(pid)
-  let next = 0
-  const worker = async () => {
-    while (next < count) await work(next++)
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  await forEachConcurrent([...Array(count).keys()], CONCURRENCY, work)
   return { seconds: (processorTime(pid) - before) / 1e6, count }
 }
 

@@ -1,6 +1,6 @@
 /** The cost of a server on S3 and Postgres: requests to both, counted on the wire, and CPU time. */
 import path from 'node:path'
-import { s3Env, serviceOf } from '../../test/support/processes/cluster.ts'
+import { s3Env } from '../../test/support/processes/cluster.ts'
 import { startPostgres } from '../../test/support/processes/postgres.ts'
 import { startFakeS3 } from '../../test/support/s3/fake-s3.ts'
 import { startStatementLog } from '../../test/support/statement-log.ts'
@@ -21,7 +21,7 @@ export async function costs(dir: string): Promise<Measure[]> {
   const schema = new URL(await postgres.createSchema())
   const ledger = await startStatementLog(Number(schema.port))
   schema.port = `${ledger.port}`
-  const env = { ...UNLIMITED, ...s3Env(serviceOf(fake), 'costs'), LEDGER_URL: schema.href }
+  const env = { ...UNLIMITED, ...s3Env(fake, 'costs'), LEDGER_URL: schema.href }
   const server = await startPinhole(dir, env)
   try {
     const pictures = await noisePictures(UPLOADS, 20_000)

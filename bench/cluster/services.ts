@@ -1,4 +1,5 @@
 /** S3 and Postgres for the cluster bench. */
+import { forEachConcurrent } from '../../src/async.ts'
 import { s3Env, startS3 } from '../../test/support/processes/cluster.ts'
 import { startPostgres } from '../../test/support/processes/postgres.ts'
 import { plainRequests, type S3Service } from '../../test/support/s3/under-test.ts'
@@ -23,12 +24,7 @@ export async function startClusterServices(): Promise<ClusterServices> {
   const postgres = await startPostgres({ flushes: true })
   const plain = plainRequests(service)
   const list = (prefix: string) => plain.list(`${prefix}/`)
-  const remove = async (keys: string[]) => {
-    const removeSome = async () => {
-      for (let key = keys.pop(); key !== undefined; key = keys.pop()) await plain.remove(key)
-    }
-    await Promise.all(Array.from({ length: CONCURRENT_DELETIONS }, removeSome))
-  }
+  const remove = (keys: string[]) => forEachConcurrent(keys, CONCURRENT_DELETIONS, plain.remove)
   return {
     storeName,
     service,

@@ -31,15 +31,16 @@ interface Source {
 /** Larger pictures are scaled down, to remove their JPEG artefacts and to keep the metrics fast. */
 const MAX_PIXELS = 1_200_000
 
-/** Throws when a file is missing or has another version. */
+/** Leaves out those that are missing or have another version, as packages change. Throws if none are left. */
 export async function photographs(half: Half, sampling: Sampling): Promise<Input[]> {
   await mkdir(CACHE, { recursive: true })
   const inputs: Input[] = []
   for (const source of await sources()) {
     if (source.half !== half) continue
-    inputs.push(await inputOf(nameOf(source.path), await cameraFileOf(source, sampling)))
+    const bytes = await cameraFileOf(source, sampling)
+    if (bytes !== null) inputs.push(await inputOf(nameOf(source.path), bytes))
   }
-  return inputs
+  return some(inputs)
 }
 
 /** The original files of the judging half whose path matches, in the order of the list. */
@@ -47,24 +48,31 @@ export async function originals(pattern: RegExp): Promise<Buffer[]> {
   const found: Buffer[] = []
   for (const source of await sources()) {
     if (source.half !== 'judge' || !pattern.test(source.path)) continue
-    found.push(await originalOf(source))
+    const original = await originalOf(source)
+    if (original !== null) found.push(original)
   }
-  return found
+  return some(found)
 }
 
-async function originalOf({ path, sha256 }: Source): Promise<Buffer> {
-  const original = await readFile(join(PHOTOGRAPHS, path)).catch((cause) => {
-    throw new Error(`${path} is missing; see bench/compress.md`, { cause })
-  })
-  if (digestOf(original) !== sha256) throw new Error(`${path} has an unexpected version`)
-  return original
+function some<Item>(items: Item[]): Item[] {
+  if (items.length === 0) throw new Error(`no photographs in ${PHOTOGRAPHS}; see bench/compress.md`)
+  return items
 }
 
-async function cameraFileOf(source: Source, sampling: Sampling): Promise<Buffer> {
+async function originalOf({ path, sha256 }: Source): Promise<Buffer | null> {
+  const original = await readFile(join(PHOTOGRAPHS, path)).catch(() => null)
+  if (original !== null && digestOf(original) === sha256) return original
+  console.warn(`left out ${path}: ${original === null ? 'missing' : 'another version'}`)
+  return null
+}
+
+async function cameraFileOf(source: Source, sampling: Sampling): Promise<Buffer | null> {
   const cached = join(CACHE, `${source.sha256.slice(0, 16)}-${sampling.replaceAll(':', '')}.jpg`)
   const ready = await readFile(cached).catch(() => null)
   if (ready) return ready
-  const bytes = await cameraFile(await originalOf(source), sampling)
+  const original = await originalOf(source)
+  if (original === null) return null
+  const bytes = await cameraFile(original, sampling)
   await writeFile(`${cached}.part`, bytes)
   await rename(`${cached}.part`, cached)
   return bytes

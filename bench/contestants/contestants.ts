@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { configureNginx } from '../../test/support/processes/caches.ts'
 import { type Child, startChild } from './child.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -51,9 +52,26 @@ export async function startReference(
 /** Starts nginx for the files in `<dir>/files`. Adds `headers` to each response. */
 export async function startNginx(dir: string, headers: [string, string][]): Promise<Child> {
   await mkdir(path.join(dir, 'files'), { recursive: true })
+  const quoted = (value: string) => `"${value.replaceAll(/["\\$]/g, '\\$&')}"`
+  // With the default of 1000 requests a connection, wrk would reconnect all the time.
+  const site = (port: number) => `
+access_log off;
+sendfile on;
+tcp_nopush on;
+keepalive_requests 100000000;
+server {
+  listen 127.0.0.1:${port};
+  location = /healthz { return 200; }
+  location /raw/ {
+    alias ${dir}/files/;
+    default_type image/jpeg;
+    etag off;
+    ${headers.map(([name, value]) => `add_header ${name} ${quoted(value)};`).join('\n    ')}
+  }
+}`
   return startChild({
     command: 'nginx',
-    args: (port) => ['-p', dir, '-e', path.join(dir, 'error.log'), '-c', nginxConfig(dir, port, headers)],
+    args: (port) => configureNginx(dir, site(port)),
     logPath: path.join(dir, 'nginx.log'),
   })
 }
@@ -72,45 +90,6 @@ export async function startCaddy(dir: string): Promise<Child> {
     env: () => ({ XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir }),
     logPath: path.join(dir, 'caddy.log'),
   })
-}
-
-/** Writes the nginx configuration. Returns its path. */
-function nginxConfig(dir: string, port: number, headers: [string, string][]): string {
-  const quoted = (value: string) => `"${value.replaceAll(/["\\$]/g, '\\$&')}"`
-  const text = `
-daemon off;
-${process.getuid?.() === 0 ? 'user root;' : ''}
-worker_processes 2;
-pid ${dir}/nginx.pid;
-error_log ${dir}/error.log warn;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  sendfile on;
-  tcp_nopush on;
-  keepalive_timeout 75s;
-  # With the default of 1000, wrk would reconnect all the time.
-  keepalive_requests 100000000;
-  client_body_temp_path ${dir}/body;
-  proxy_temp_path ${dir}/proxy;
-  fastcgi_temp_path ${dir}/fastcgi;
-  uwsgi_temp_path ${dir}/uwsgi;
-  scgi_temp_path ${dir}/scgi;
-  server {
-    listen 127.0.0.1:${port};
-    location = /healthz { return 200; }
-    location /raw/ {
-      alias ${dir}/files/;
-      default_type image/jpeg;
-      etag off;
-      ${headers.map(([name, value]) => `add_header ${name} ${quoted(value)};`).join('\n      ')}
-    }
-  }
-}
-`
-  const file = path.join(dir, 'nginx.conf')
-  writeFileSync(file, text)
-  return file
 }
 
 /** Headers that each server sets itself. */

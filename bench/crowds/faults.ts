@@ -73,8 +73,7 @@ function outcomeOf(url: string): Promise<'answered' | 'lost' | 'waiting'> {
 
 export async function hangingStoreRow(dir: string): Promise<Row> {
   const fake = await startFakeS3()
-  const service = { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys }
-  const server = await startPinhole(path.join(dir, 's3'), s3Env(service, 'crowds'))
+  const server = await startPinhole(path.join(dir, 's3'), s3Env(fake, 'crowds'))
   try {
     const picture = await noisePicture(10_000)
     const id = await upload(server.url, picture)

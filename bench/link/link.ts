@@ -4,12 +4,13 @@
  * cells that match all of its words, e.g. `chromium 10 quarter pinhole`.
  */
 import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { chromiumHere, launchBrowser, launchFirefox } from '../../test/support/browser.ts'
 import { serveEnginePage } from '../../test/support/engine-page.ts'
 import { type RunningServer, startServer } from '../../test/support/processes/server.ts'
+import { until } from '../../test/support/until.ts'
 import type { BenchOptions, Figures } from '../report/figures.ts'
 import { commit } from '../report/machine.ts'
 import { type Cell, cellsToMeasure, type Engine, type Measured, nameOf, SHARES } from './cells.ts'
@@ -23,7 +24,14 @@ const CACHE = join(import.meta.dirname, '../../node_modules/.cache/link')
 const TIMEOUT_MS = 400_000
 /** Time between opening the file picker and choosing the files. */
 const CHOOSING_MS = 2000
-/** Timer interval for detecting long tasks in Firefox, which has no API for them: they delay the timer. */
+/** A browser that has just opened a page starts another process for the next one. Unit: milliseconds. */
+const SETTLING_MS = 3000
+/** From the last stored picture to its link. */
+const SHOWING_MS = 3000
+/**
+ * Timer interval for detecting long tasks in Firefox, which has no API for them: they delay the timer. Only on a whole core: on a
+ * quarter, the timer itself takes a twelfth of the time.
+ */
 const TICK_MS = 10
 
 export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
@@ -84,6 +92,7 @@ async function startSetup(share: ProcessorShare, dir: string) {
   await script(firefox, `${share.enter}\nexec '${program}' "$@"`)
   process.env.PINHOLE_CHROMIUM = wrapped
   process.env.PINHOLE_FIREFOX = firefox
+  process.env.PINHOLE_UNOBSERVED = 'yes'
   let running: { engine: Engine; browser: Browser } | null = null
 
   async function browserOf(engine: Engine): Promise<Browser> {
@@ -108,11 +117,15 @@ async function startSetup(share: ProcessorShare, dir: string) {
           context,
           isPeer ? `${peers.url}#service=${service}&peer=${contestant}` : service,
         )
+        await sleep(SETTLING_MS)
         proxy.bitsPerSecond = cell.megabits * 1e6
         await share.set(SHARES[cell.share])
-        const before = await bytesStored(server)
-        const { seconds, longestTaskMs } = await timed(page, subject.paths, isPeer)
-        return { seconds, longestTaskMs, bytes: (await bytesStored(server)) - before }
+        const before = await stored(server)
+        const areStored = async () =>
+          (await stored(server)).pictures - before.pictures >= subject.paths.length
+        const tickMs = cell.share === 'whole' ? TICK_MS : null
+        const { seconds, longestTaskMs } = await timed(page, subject.paths, { isPeer, tickMs, areStored })
+        return { seconds, longestTaskMs, bytes: (await stored(server)).bytes - before.bytes }
       } finally {
         await share.set(2)
         await context.close()
@@ -141,8 +154,18 @@ async function openPage(context: BrowserContext, url: string): Promise<Page> {
   return page
 }
 
-/** Uploads files. Measures by the page's clock, from the change event of the input to the last link. */
-async function timed(page: Page, paths: string[], isPeer: boolean) {
+interface Timing {
+  isPeer: boolean
+  /** `null`: without detecting long tasks in Firefox. */
+  tickMs: number | null
+  areStored: () => Promise<boolean>
+}
+
+/**
+ * Uploads files. Measures by the page's clock, from the change event of the input to the last link. Meanwhile nothing asks the
+ * browser: its answers take processor time from the page.
+ */
+async function timed(page: Page, paths: string[], { isPeer, tickMs, areStored }: Timing) {
   await page.evaluate(
     ({ count, links, tickMs }) => {
       const { dataset } = document.documentElement
@@ -166,7 +189,7 @@ async function timed(page: Page, paths: string[], isPeer: boolean) {
             new PerformanceObserver((list) => {
               for (const { duration } of list.getEntries()) note(duration)
             }).observe({ type: 'longtask' })
-          } else {
+          } else if (tickMs !== null) {
             let last = begun
             setInterval(() => {
               const now = performance.now()
@@ -179,12 +202,15 @@ async function timed(page: Page, paths: string[], isPeer: boolean) {
         { capture: true, once: true },
       )
     },
-    { count: paths.length, links: isPeer ? 'body > p' : '.card[data-state="done"]', tickMs: TICK_MS },
+    { count: paths.length, links: isPeer ? 'body > p' : '.card[data-state="done"]', tickMs },
   )
   // Not a MouseEvent: that would open the file picker.
   await page.evaluate(() => document.querySelector('#file')!.dispatchEvent(new Event('click')))
   await sleep(CHOOSING_MS)
   await page.setInputFiles('#file', paths)
+  // If they never are, the page says why.
+  await until('the pictures are stored', areStored, TIMEOUT_MS).catch(() => {})
+  await sleep(SHOWING_MS)
   await page.locator('html[data-took], html[data-failed]').waitFor({ state: 'attached', timeout: TIMEOUT_MS })
   const { took, longest, failed } = await page.evaluate(() => ({ ...document.documentElement.dataset }))
   if (failed) throw new Error(failed)
@@ -203,12 +229,12 @@ function hideBandwidth(): void {
   }
 }
 
-/** Total size of the stored images, including trailers. */
-async function bytesStored({ dataDir }: RunningServer): Promise<number> {
+/** Number and total size of the stored images, including trailers. */
+async function stored({ dataDir }: RunningServer): Promise<{ pictures: number; bytes: number }> {
   const entries = await readdir(join(dataDir, 'images'), { withFileTypes: true, recursive: true })
-  const files = entries.filter((entry) => entry.isFile())
+  const files = entries.filter((entry) => entry.isFile() && basename(entry.parentPath) !== 'incoming')
   const sizes = await Promise.all(
     files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
   )
-  return sizes.reduce((sum, size) => sum + size, 0)
+  return { pictures: files.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }

@@ -4,13 +4,14 @@ interface TraceEvent {
   name: string
   pid: number
   tid: number
-  /** Unit: microseconds. */
+  /** By the clock, and of the processor. Unit: microseconds. */
   dur?: number
+  tdur?: number
   args?: { name?: string }
 }
 
-/** Duration by wall clock. Unit: milliseconds. */
-export function longestTask(trace: Buffer): number {
+/** Unit: milliseconds. `processor`: without what other threads on the same cores took. */
+export function longestTask(trace: Buffer): { clock: number; processor: number } {
   const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] }
   const mainThreads = new Set(
     traceEvents
@@ -21,5 +22,6 @@ export function longestTask(trace: Buffer): number {
     ({ name, pid, tid }) =>
       /^(ThreadControllerImpl::)?RunTask$/.test(name) && mainThreads.has(`${pid}:${tid}`),
   )
-  return tasks.reduce((longest, { dur = 0 }) => Math.max(longest, dur), 0) / 1000
+  const longest = (member: 'dur' | 'tdur') => Math.max(...tasks.map((task) => task[member] ?? 0)) / 1000
+  return { clock: longest('dur'), processor: longest('tdur') }
 }

@@ -1,6 +1,7 @@
 /** Fills a filesystem store without a server. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { forEachConcurrent } from '../../src/async.ts'
 import { newId } from '../../src/service/images/ids.ts'
 import { blockDigestsOf } from '../../src/stores/filesystem/block-digests.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
@@ -27,16 +28,11 @@ export async function fillStore(folder: string, count: number): Promise<string[]
       record: { ...facts, ...digests, createdAt: '2026-07-31T12:00:00.000Z' },
     }
   })
-  const ids: string[] = []
-  const write = async () => {
-    while (ids.length < count) {
-      const { bytes, digests, record } = images[ids.length % images.length]!
-      const id = newId()
-      ids.push(id)
-      const trailer = encodeTrailer({ record: { id, ...record }, digests })
-      await writeFile(path.join(folder, 'objects', id), Buffer.concat([bytes, trailer]))
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, write))
+  const ids = Array.from({ length: count }, newId)
+  await forEachConcurrent([...ids.entries()], CONCURRENCY, async ([index, id]) => {
+    const { bytes, digests, record } = images[index % images.length]!
+    const trailer = encodeTrailer({ record: { id, ...record }, digests })
+    await writeFile(path.join(folder, 'objects', id), Buffer.concat([bytes, trailer]))
+  })
   return ids
 }

@@ -1,5 +1,5 @@
-# A NixOS module: `imports = [ ./pinhole.nix ];` in configuration.nix. Needs the unit of ../systemd, and `pinhole-server.tgz`,
-# built by `npm run packages`, beside it. Settings are in /etc/pinhole/pinhole.env.
+# A NixOS module: `imports = [ ./pinhole.nix ];` in configuration.nix. Needs beside it the unit of ../systemd, and the
+# server's package from `npm run packages`, renamed to `pinhole-server.tgz`. Settings are in /etc/pinhole/pinhole.env.
 { lib, pkgs, ... }:
 let
   server = pkgs.runCommand "pinhole-server" { } "mkdir $out; tar -xzf ${./pinhole-server.tgz} -C $out --strip-components=1";

@@ -137,9 +137,24 @@ function remember(id, hashes) {
   lines = seen.size
 }
 
+/** How far the audit log was searched for removals. */
+let searchedUntil = null
+
 /** Adds images that the operator removed for a severe category to the known hashes, so that near copies are blocked. */
 async function learnRemovals() {
-  const { removals } = await (await call('GET', '/scans/removals')).json()
+  // Servers' clocks may differ by a minute, so a late entry may have an earlier time.
+  let since = searchedUntil && new Date(Date.parse(searchedUntil) - 2 * 60_000).toISOString()
+  for (;;) {
+    const query = since === null ? '' : `?since=${since}`
+    const { removals, until } = await (await call('GET', `/scans/removals${query}`)).json()
+    learnFrom(removals)
+    if (until === since) return
+    since = until
+    if (searchedUntil === null || until > searchedUntil) searchedUntil = until
+  }
+}
+
+function learnFrom(removals) {
   for (const { id, category } of removals) {
     const own = (seen.get(id) ?? []).filter((hash) => !learned.has(hash))
     if (own.length === 0) continue
@@ -173,8 +188,10 @@ async function verdictOn(scan) {
     if (part.size > MAX_BYTES) return undecodable('too large')
     const answer = await call('GET', part.bytes)
     if (answer === null) return null
+    // A broken download says nothing about the picture.
+    const bytes = Buffer.from(await answer.arrayBuffer())
     try {
-      const found = await hashesOf(Buffer.from(await answer.arrayBuffer()))
+      const found = await hashesOf(bytes)
       own.push(...found.own)
       turned.push(...found.turned)
     } catch (error) {

@@ -103,8 +103,9 @@ sub vcl_backend_response {
     set beresp.grace = 0s;
     set beresp.keep = 0s;
     if (beresp.status != 200 && beresp.status != 206 && beresp.status != 304) {
+        # Remembered briefly as not cacheable: with a TTL of 0, requests for it would be sent one after the other.
         set beresp.uncacheable = true;
-        set beresp.ttl = 0s;
+        set beresp.ttl = 10s;
         return (deliver);
     }
     if (beresp.http.Surrogate-Control ~ "max-age=[0-9]+") {
@@ -112,9 +113,8 @@ sub vcl_backend_response {
         # Browsers get the origin's own TTL, which starts anew with each response from the cache.
         unset beresp.http.Age;
     } elseif (bereq.url ~ "^/(raw|preview)/") {
-        # Without CDN_URL nothing would purge the object.
-        set beresp.uncacheable = true;
-        set beresp.ttl = 0s;
+        # Without CDN_URL nothing would purge the object. Ranges are passed on.
+        return (pass(120s));
     }
     return (deliver);
 }

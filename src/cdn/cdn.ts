@@ -8,8 +8,8 @@ export interface Cdn {
   readonly batchSize: number
   /** The provider's rate limit, shared by all servers. `null`: unlimited. */
   readonly rate: { intervalMs: number; burst: number } | null
-  /** The cache key includes the request's `Origin` header, and `purge` only reaches the entry without one. */
-  readonly isKeyedByOrigin?: boolean
+  /** Whether `purge` misses the copy that is cached for a request with these headers. Default: no. `header`: by name in lower case. */
+  misses?(header: (name: string) => string | undefined): boolean
   /** Maximum duration of a cache fill, from the request to its last byte. Unit: milliseconds. */
   readonly maxFillMs: number
   /** Headers for a cacheable response: the provider's tag, and a lifetime for shared caches (seconds; 0: not cached). */
@@ -21,6 +21,9 @@ export interface Cdn {
    */
   purge(names: string[]): Promise<void>
 }
+
+/** How a cache in front treats images. */
+export type CacheRules = Pick<Cdn, 'cacheHeaders' | 'misses'>
 
 /** Timeout of a purge. It is retried later. */
 export const MAX_PURGE_MS = 10_000

@@ -11,7 +11,7 @@ import { batchesOf } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { parseJsonObject } from '../json.ts'
 import { type Cdn, cacheTag, imageTargets, MAX_PURGE_MS, purgeName } from './cdn.ts'
-import { call, type Fetch, maxFillMs, rateOf, tokenOf } from './provider-call.ts'
+import { call, maxFillMs, rateOf, tokenOf } from './provider-call.ts'
 
 /** The account's limit on purges by tag: 5 calls a minute, bursts of 25. */
 const BY_TAG = { perMinute: 5, burst: 25, ids: 100 }
@@ -31,15 +31,38 @@ const BY_URL = {
   ids: IDS_PER_CALL,
 }
 
+/** Request headers in the default cache key, some only with unusual values ("Cache keys"). */
+const KEY_HEADERS = [
+  'origin',
+  'forwarded',
+  'x-host',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-url',
+  'x-rewrite-url',
+]
+
+/** Whether the cache key has more than the URL. */
+function isKeyed(header: (name: string) => string | undefined, host: string): boolean {
+  return (
+    KEY_HEADERS.some((name) => header(name) !== undefined) ||
+    !['http', 'https', undefined].includes(header('x-forwarded-scheme')) ||
+    // A proxy behind Cloudflare may add the same host.
+    ![host, undefined].includes(header('x-forwarded-host'))
+  )
+}
+
 /** `baseUrl`: public URL of the service. `null` if unknown; images are then purged by tag only. */
-export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl: string | null = null): Cdn {
+export function cloudflareCdn(url: URL, baseUrl: string | null = null): Cdn {
   const api = url.searchParams.get('api') ?? 'https://api.cloudflare.com/client/v4'
   const endpoint = `${api}/zones/${url.hostname}/purge_cache`
   const token = tokenOf(url)
+  const publicHost = baseUrl === null ? null : new URL(baseUrl).host
   const plan = baseUrl === null ? BY_TAG : BY_URL
 
   async function send(body: { files: string[] } | { tags: string[] }, signal: AbortSignal): Promise<void> {
-    const { status, text } = await call(fetch, endpoint, {
+    const { status, text } = await call(endpoint, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
@@ -54,7 +77,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
     name: 'cloudflare',
     batchSize: plan.ids,
     rate: rateOf(url, plan),
-    isKeyedByOrigin: baseUrl !== null,
+    ...(publicHost !== null && { misses: (header) => isKeyed(header, publicHost) }),
     maxFillMs: maxFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'Cloudflare-CDN-Cache-Control':
@@ -69,8 +92,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
           for (const batch of batchesOf(files, URLS.perCall)) await send({ files: batch }, signal)
           return
         } catch (error) {
-          // After the timeout there is no time left for the fallback.
-          if (!(error instanceof RemoteFailure) || signal.aborted) throw error
+          if (!(error instanceof RemoteFailure)) throw error
         }
       }
       await send({ tags: names.map(cacheTag) }, signal)

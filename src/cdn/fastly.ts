@@ -6,7 +6,7 @@
 import { RemoteFailure } from '../errors.ts'
 import { parseJsonObject } from '../json.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
-import { call, type Fetch, maxFillMs, rateOf, tokenOf } from './provider-call.ts'
+import { call, maxFillMs, rateOf, tokenOf } from './provider-call.ts'
 
 /** Fastly allows 100,000 purges per hour and customer. */
 const RATE_LIMIT = { perMinute: 1666, burst: 1000 }
@@ -14,7 +14,7 @@ const RATE_LIMIT = { perMinute: 1666, burst: 1000 }
 /** Fastly's maximum number of keys per call. */
 const BATCH_SIZE = 256
 
-export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
+export function fastlyCdn(url: URL): Cdn {
   const api = url.searchParams.get('api') ?? 'https://api.fastly.com'
   const endpoint = `${api}/service/${url.hostname}/purge`
   const token = tokenOf(url)
@@ -29,7 +29,7 @@ export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
     }),
     async purge(names) {
       const keys = names.map(cacheTag)
-      const { status, text } = await call(fetch, endpoint, {
+      const { status, text } = await call(endpoint, {
         method: 'POST',
         headers: { 'Fastly-Key': token, Accept: 'application/json', 'Content-Type': 'application/json' },
         body: JSON.stringify({ surrogate_keys: keys }),

@@ -4,28 +4,26 @@ import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../retry-after.ts'
 import { MAX_PURGE_MS } from './cdn.ts'
 
-/** Longer responses are truncated: a purge needs nothing beyond. */
-const MAX_RESPONSE_BYTES = 64 * 1024
-
 export interface ProviderResponse {
   status: number
+  /** The status line's text. */
+  reason: string
+  headers: Headers
   text: string
 }
-
-export type Fetch = (request: string, init: RequestInit) => Promise<Response>
 
 /**
  * Sends a request and reads the response. Throws `RemoteFailure` if there is none in time, and for 429 and 503, with the
  * delay from `Retry-After`. Other statuses are left to the caller. A purge with several calls passes the same `signal` to
  * all of them.
  */
-export async function call(fetch: Fetch, url: string, init: RequestInit): Promise<ProviderResponse> {
+export async function call(url: string, init: RequestInit): Promise<ProviderResponse> {
   const signal = init.signal ?? AbortSignal.timeout(MAX_PURGE_MS)
   let response: Response
   let text: string
   try {
     response = await fetch(url, { ...init, signal, redirect: 'error' })
-    text = (await response.text()).slice(0, MAX_RESPONSE_BYTES)
+    text = await response.text()
   } catch (cause) {
     throw new RemoteFailure('the provider did not respond', undefined, { cause })
   }
@@ -33,7 +31,8 @@ export async function call(fetch: Fetch, url: string, init: RequestInit): Promis
     const waitMs = clampRetryAfterMs(retryAfterMs(response.headers.get('Retry-After')))
     throw new RemoteFailure(`the provider responded with status ${response.status}`, waitMs)
   }
-  return { status: response.status, text }
+  const { status, statusText: reason, headers } = response
+  return { status, reason, headers, text }
 }
 
 /** Runs all calls concurrently and waits for all of them, even if some fail. Throws the first failure by order of `names`. */

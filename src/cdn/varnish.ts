@@ -5,11 +5,11 @@
  */
 import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
-import { call, type Fetch, maxFillMs, onEach } from './provider-call.ts'
+import { call, maxFillMs, onEach } from './provider-call.ts'
 
 const BATCH_SIZE = 50
 
-export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
+export function varnishCdn(url: URL): Cdn {
   const hosts = [url.host, ...url.searchParams.getAll('peer')]
   return {
     name: 'varnish',
@@ -23,11 +23,13 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
     async purge(names) {
       const tags = `^(${names.map(cacheTag).join('|')})$`
       await onEach(hosts, async (host) => {
-        const { status } = await call(fetch, `http://${host}/`, {
+        const { status, reason } = await call(`http://${host}/`, {
           method: 'PURGE',
           headers: { 'X-Ban-Tags': tags },
         })
-        if (status !== 200) throw new RemoteFailure(`Varnish at ${host} responded with status ${status}`)
+        // The reason is pinhole.vcl's: with another VCL, a PURGE of this URL may succeed without a ban.
+        if (status !== 200 || reason !== 'Banned')
+          throw new RemoteFailure(`Varnish at ${host} responded with status ${status} ${reason}`)
       })
     },
   }

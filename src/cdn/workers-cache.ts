@@ -6,7 +6,7 @@
  */
 import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
-import { type Cdn, cacheTag, MAX_PURGE_MS } from './cdn.ts'
+import { type CacheRules, type Cdn, cacheTag, MAX_PURGE_MS } from './cdn.ts'
 
 /** `ctx.cache` of a Worker's entry point. */
 export interface WorkersCache {
@@ -21,6 +21,11 @@ const TAGS_PER_CALL = 100
 const RETRY_MS = 15_000
 
 const MAX_FILL_MS = 60_000
+
+/** Without `CDN_URL` nothing is purged, so nothing is cached, even if the cache is enabled. */
+export const UNPURGED: CacheRules = {
+  cacheHeaders: () => ({ 'Cloudflare-CDN-Cache-Control': 'no-store' }),
+}
 
 /** `cache`: returns the cache of the current request or trigger. */
 export function workersCacheCdn(cache: () => WorkersCache): Cdn {

@@ -1,6 +1,6 @@
 /** Exit codes and error messages: what happened, then what to do about it. */
 import { Refusal, ServerRefusal, Unreachable } from '../client/errors.ts'
-import { printable } from './terminal/text.ts'
+import { localTime, printable } from './terminal/text.ts'
 
 export const EXIT = {
   ok: 0,
@@ -62,8 +62,7 @@ export function explain(error: unknown): { code: ExitCode; text: string } {
 
 function withAdvice({ code, detail, retryAfterSeconds }: ServerRefusal): string {
   if (code === 'quota-exceeded' && retryAfterSeconds !== undefined) {
-    const at = new Date(Date.now() + retryAfterSeconds * 1000)
-    return `${detail} Try again after ${at.toLocaleString()}.`
+    return `${detail} Try again after ${localTime(Date.now() + retryAfterSeconds * 1000)}.`
   }
   if (code === 'unknown-key')
     return `${detail} Run \`pinhole list\` to see the keys saved on this machine; --prune forgets those of deleted images.`

@@ -42,7 +42,8 @@ export async function addToHistory(entry: Entry): Promise<void> {
   await mkdir(HISTORY_FOLDER, { recursive: true, mode: 0o700 })
   await chmod(HISTORY_FOLDER, 0o700)
   const path = join(HISTORY_FOLDER, `${entry.time.replaceAll(':', '')}-${entry.id}.json`)
-  await writeFile(path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flag: 'wx' })
+  // Flushed, because plain output doesn't contain the key.
+  await writeFile(path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flag: 'wx', flush: true })
 }
 
 /** Oldest first. Skips unreadable and invalid entries. */
@@ -65,7 +66,7 @@ export async function forgetEntry({ file }: StoredEntry): Promise<void> {
 
 /** Whether a command-line argument refers to this upload, by its key, delete address, ID or any link with its ID in the path. */
 export function isNamedBy(entry: Entry, arg: string): boolean {
-  return [entry.key, entry.delete].includes(arg) || new RegExp(`(^|/)${entry.id}(\\W|$)`).test(arg)
+  return arg.endsWith(entry.key) || new RegExp(`(^|/)${entry.id}(\\W|$)`).test(arg)
 }
 
 /** The latest non-expiring upload to a service for each mode and file digest, as `<mode> <sha256>`. */

@@ -46,18 +46,16 @@ export function expiresOption(): Option {
   )
 }
 
-export function positiveInteger(text: string): number {
-  if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('Use a number from 1 to 999.')
-  return Number(text)
-}
-
-function nonNegativeInteger(text: string): number {
-  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('Use a number from 0 to 999.')
-  return Number(text)
+/** Parses a whole number from `least` to 999. */
+export function integerFrom(least: number) {
+  return (text: string): number => {
+    if (/^\d{1,3}$/.test(text) && Number(text) >= least) return Number(text)
+    throw new InvalidArgumentError(`Use a number from ${least} to 999.`)
+  }
 }
 
 export function retriesOption(): Option {
   return new Option('--retries <number>', 'retries if the network or the service fails')
-    .argParser(nonNegativeInteger)
+    .argParser(integerFrom(0))
     .default(DEFAULT_RETRIES)
 }

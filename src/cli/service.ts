@@ -1,6 +1,6 @@
 /** Selects the service: from the command line, the environment, this machine's settings, or the local default. */
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Option } from 'commander'
 import envPaths from 'env-paths'
@@ -11,6 +11,7 @@ import { type RetryPolicy, withRetries } from '../client/api/retry.ts'
 import { parseJsonObject } from '../json.ts'
 import { rawPath, UPLOAD_PATH, viewPath } from '../protocol.ts'
 import { CommandError } from './exit.ts'
+import { replaceFile } from './files/output-file.ts'
 import type { Entry } from './history.ts'
 
 /** Default address of `pinhole serve`. */
@@ -41,10 +42,15 @@ const BARE_HOST = /^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+(?=:\d)|\[[0-9a-f:.]
 const LOCAL =
   /^(?:(?:[\w-]+\.)*localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|\[::1\])(?=[:/]|$)/i
 
-/** Normalizes a typed address: `localhost:3000`, `pics.example`, or a URL. No trailing slash. */
-export function readServerAddress(text: string): string {
+/** A typed address with its scheme, which it may lack: `localhost:3000`, `pics.example`. Other text is returned as it is. */
+export function withScheme(text: string): string {
   const word = text.trim()
-  const url = BARE_HOST.test(word) ? `${LOCAL.test(word) ? 'http' : 'https'}://${word}` : word
+  return BARE_HOST.test(word) ? `${LOCAL.test(word) ? 'http' : 'https'}://${word}` : word
+}
+
+/** Normalizes a typed address: see `withScheme`. No trailing slash. */
+export function readServerAddress(text: string): string {
+  const url = withScheme(text)
   if (!/^https?:\/\/[^\s/]/i.test(url) || !URL.canParse(url))
     throw new CommandError(
       'usage',
@@ -102,5 +108,5 @@ function rememberedServer(): string | undefined {
 
 export async function rememberServer(server: string): Promise<void> {
   await mkdir(dirname(settingsPath()), { recursive: true, mode: 0o700 })
-  await writeFile(settingsPath(), `${JSON.stringify({ server }, null, 2)}\n`)
+  await replaceFile(settingsPath(), `${JSON.stringify({ server }, null, 2)}\n`)
 }

@@ -8,14 +8,12 @@ export function blobSource(blob: Blob): ByteSource {
 }
 
 /**
- * Returns the Blob itself if its slices can become parts of another Blob, otherwise a copy in memory. Bun silently drops
- * slices of a file-backed Blob (`Bun.file`) when they are joined.
+ * Returns a Blob that can become part of another one. Bun silently drops file-backed Blobs (`Bun.file`) when they are joined, so
+ * there it is a copy in memory. Browsers are not asked whether they do: in Chromium, each Blob that a page makes is a synchronous
+ * call to another process.
  */
 export async function sliceable(blob: Blob): Promise<Blob> {
-  const joined = new Blob([blob.slice(0, 1)])
-  return joined.size === Math.min(1, blob.size)
-    ? blob
-    : new Blob([await blob.arrayBuffer()], { type: blob.type })
+  return 'Bun' in globalThis ? new Blob([await blob.arrayBuffer()], { type: blob.type }) : blob
 }
 
 /** The file without its private metadata. Copies nothing: the result references the input's bytes. */

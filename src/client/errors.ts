@@ -7,6 +7,16 @@ import type { Problem } from '../protocol.ts'
 
 export { Refusal, type RefusalCode } from '../errors.ts'
 
+/** Refusals that every further upload of the day would get, too. */
+export const FATAL_CODES: ReadonlySet<string> = new Set<RefusalCode>([
+  'quota-exceeded',
+  'network-quota-exceeded',
+  'too-many-refusals',
+  'uploads-paused',
+  'capacity-reached',
+  'storage-full',
+])
+
 /** The service refused the request and an immediate retry would not help, or it failed on every attempt. */
 export class ServerRefusal extends Refusal {
   /** HTTP status. */

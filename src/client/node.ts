@@ -40,8 +40,8 @@ export function compress(file: Blob, options?: CompressOptions): Promise<Compres
 }
 
 /**
- * Starts a worker and loads the codecs for JPEG ahead of the first file, or those for PNG (`codecs: 'png'`), or none (`false`): with
- * `line`, most JPEGs need none.
+ * Starts a worker and loads the codecs for JPEG ahead of the first file, for PNG (`codecs: 'png'`; some on slow devices), or none
+ * (`false`): with `line`, most JPEGs need none.
  */
 export function prepare(options?: PrepareOptions): void {
   getEngine().prepare(options)

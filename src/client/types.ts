@@ -51,7 +51,7 @@ export interface CompressOptions {
    */
   convert?: boolean
   /**
-   * Lets `compress` choose a faster encoding for a photograph, of up to 25 % more bytes, if the best one would delay its link.
+   * Lets `compress` choose a faster encoding for a JPEG or PNG, of up to about 25 % more bytes, if the best one would delay its link.
    * Default: the best encoding, however long it takes.
    */
   line?: Line

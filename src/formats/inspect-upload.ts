@@ -11,7 +11,15 @@ import {
 import { keptRuns } from './bytes/kept-runs.ts'
 import { latin1 } from './bytes/text.ts'
 import { damaged } from './damaged.ts'
-import { type ByteSource, type Inspection, isWhole, lengthOf, memorySource, type Segment } from './image.ts'
+import {
+  type ByteSource,
+  type Inspection,
+  isWhole,
+  lengthOf,
+  memorySource,
+  type Segment,
+  wholeFile,
+} from './image.ts'
 import { inspect } from './inspect.ts'
 import { FRAME_MARK, FRAME_TYPE, previewFrame } from './preview-frame.ts'
 
@@ -39,8 +47,8 @@ export async function inspectUpload(
   const image = await inspect(parts.image, options)
   // A GIF is stored byte for byte, including anything after its trailer.
   if (image.type === 'image/gif') {
-    const whole = parts.preview === null ? image : await inspect(source, options)
-    return { image: whole, preview: null, segments: whole.segments }
+    const segments = wholeFile(source)
+    return { image: { ...image, segments }, preview: null, segments }
   }
   if (parts.preview === null) return { image, preview: null, segments: image.segments }
   const { offset, bytes } = parts.preview

@@ -128,7 +128,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   read('/transparency', (c) => transparency(c, parts))
   read(SECURITY_PATH, (c) => securityTxt(c, parts))
   read('/healthz', (c) => c.json({ status: 'ok' }))
-  read('/readyz', (c) => readyz(c, parts))
+  read('/readyz', createReadyz(parts))
   read(OEMBED_PATH, (c) => oembed(c, parts))
   read(ROBOTS_PATH, (c) => c.text(ROBOTS))
   read(SHAREX_PATH, (c) =>
@@ -145,17 +145,37 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   read(ID_PATH, (c) => viewer(c, parts, c.req.param('id') ?? ''))
 
   app.get('*', async (c, next) => (await sendAsset(c, parts.site)) ?? next())
+  app.all('*', async (c, next) =>
+    (await sendAsset(c, parts.site)) === null ? next() : allowOnly('GET, HEAD')(c),
+  )
   app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this URL.')))
   app.onError((error, c) => answerError(c, parts, error))
   return app
 }
 
+/** How long the count of a long queue of purges is cached: anyone can ask, and it reads the whole queue. Unit: milliseconds. */
+const PURGES_TTL_MS = 2000
+/** A shorter queue is counted each time, for those who wait until it is empty. */
+const MAX_COUNTED_PURGES = 1000
+
 /** Readiness probe: 503 when a component fails. */
-async function readyz(c: AppContext, { health }: AppParts): Promise<Response> {
-  const [faults, purges] = await Promise.all([health.faults(), health.purges().catch(() => null)])
-  const isReady = Object.keys(faults).length === 0
-  const pending = purges && { purgesOwed: purges.count, oldestPurgeSeconds: purges.oldestSeconds }
-  return c.json({ status: isReady ? 'ok' : 'unavailable', ...faults, ...pending }, isReady ? 200 : 503)
+function createReadyz({ health }: AppParts) {
+  let purges: Awaited<ReturnType<typeof health.purges>> = null
+  let countedAt = -Infinity
+
+  async function countPurges(): Promise<void> {
+    const isLong = (purges?.count ?? 0) > MAX_COUNTED_PURGES
+    if (isLong && performance.now() - countedAt < PURGES_TTL_MS) return
+    countedAt = performance.now()
+    purges = await health.purges().catch(() => null)
+  }
+
+  return async (c: AppContext): Promise<Response> => {
+    const [faults] = await Promise.all([health.faults(), countPurges()])
+    const isReady = Object.keys(faults).length === 0
+    const pending = purges && { purgesOwed: purges.count, oldestPurgeSeconds: purges.oldestSeconds }
+    return c.json({ status: isReady ? 'ok' : 'unavailable', ...faults, ...pending }, isReady ? 200 : 503)
+  }
 }
 
 /** True when the path as sent has no percent-escapes and no dot segments: each resource has one URL. */

@@ -26,6 +26,8 @@ ${describeConfig()}
 `
 
 export async function main(args: string[]): Promise<void> {
+  // A full disk under the output must not stop the server.
+  process.stdout.on('error', () => {})
   const { help, version, 'env-file': envFile } = readOptions(args)
   if (help || version) {
     process.stdout.write(help ? HELP : `${VERSION}\n`)
@@ -42,7 +44,8 @@ export async function main(args: string[]): Promise<void> {
 }
 
 async function serve(config: Config): Promise<void> {
-  const server = await startServer(config, createLog(config.logLevel))
+  const log = createLog(config.logLevel)
+  const server = await startServer(config, log)
   if (cluster.isWorker) process.send?.({ baseUrl: server.baseUrl, port: server.port })
   else announce(config, server)
   let isStopping = false
@@ -51,7 +54,10 @@ async function serve(config: Config): Promise<void> {
     isStopping = true
     server.stop().then(
       () => process.exit(0),
-      () => process.exit(1),
+      (err) => {
+        log.error({ err }, 'the server did not stop cleanly')
+        process.exit(1)
+      },
     )
   }
   process.on('SIGTERM', stop)
@@ -89,6 +95,10 @@ function announce(config: Config, at: Address): void {
   const lines = [`Pinhole is at ${at.baseUrl}${listening}`, ...describeData(config)]
   if (config.baseUrl === null && !LOOPBACK.test(config.host)) {
     lines.push(`Links begin with ${at.baseUrl}: set BASE_URL to an address that other machines can reach.`)
+  }
+  // Pinhole itself speaks plain HTTP.
+  if (at.baseUrl.startsWith('https:') && config.trustedProxies.length === 0) {
+    lines.push('All visitors share one quota: set TRUSTED_PROXIES to the address of the proxy in front.')
   }
   process.stdout.write(`${lines.join('\n')}\n`)
 }

@@ -1,5 +1,5 @@
 /** Monitors of a process's resources: disk, file descriptors, memory. Their timers keep no process alive. */
-import { close, open } from 'node:fs'
+import { close, open, type StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,7 +19,7 @@ function startPolling(ms: number, check: () => Promise<void> | void): Monitor {
   return { stop }
 }
 
-/** Free space of a disk, in bytes and inodes. Polled, so that uploads never wait for the disk to check it. */
+/** Free space, in bytes and inodes. Polled, so that uploads never wait for the disk to check it. */
 export interface DiskMonitor extends Monitor {
   /** Unit: bytes. `null` while unknown. */
   freeBytes(): number | null
@@ -29,19 +29,16 @@ export interface DiskMonitor extends Monitor {
 
 const DISK_MS = 500
 
-export async function openDiskMonitor(folder: string): Promise<DiskMonitor> {
+/** Of several disks, the fullest counts. */
+export async function openDiskMonitor(...folders: string[]): Promise<DiskMonitor> {
   let free: number | null = null
   let used: number | null = null
 
   async function read(): Promise<void> {
     try {
-      const { bavail, bfree, blocks, bsize, files, ffree } = await statfs(folder)
-      free = bavail * bsize
-      // As df counts it: blocks reserved for root are unavailable.
-      const usedBytes = 1 - bavail / Math.max(1, blocks - bfree + bavail)
-      // File systems that allocate inodes dynamically report 0.
-      const usedInodes = files > 0 ? 1 - ffree / files : 0
-      used = Math.max(usedBytes, usedInodes)
+      const disks = await Promise.all(folders.map((folder) => statfs(folder)))
+      free = Math.min(...disks.map(({ bavail, bsize }) => bavail * bsize))
+      used = Math.max(...disks.map(usedShare))
     } catch {
       // The store reports a full disk instead.
       free = null
@@ -51,6 +48,14 @@ export async function openDiskMonitor(folder: string): Promise<DiskMonitor> {
 
   await read()
   return { freeBytes: () => free, used: () => used, ...startPolling(DISK_MS, read) }
+}
+
+function usedShare({ bavail, bfree, blocks, files, ffree }: StatsFs): number {
+  // As df counts it: blocks reserved for root are unavailable.
+  const bytes = 1 - bavail / Math.max(1, blocks - bfree + bavail)
+  // File systems that allocate inodes dynamically report 0.
+  const inodes = files > 0 ? 1 - ffree / files : 0
+  return Math.max(bytes, inodes)
 }
 
 const DESCRIPTORS_MS = 1000

@@ -43,7 +43,8 @@ export async function startServer(
   ])
   // With several workers, the supervisor removes the drafts of dead ones.
   if (!cluster.isWorker) await createSpool(draftFolder(config)).sweep()
-  const disk = await openDiskMonitor(config.dataDir)
+  // Images may have a disk of their own, and their drafts are on it.
+  const disk = await openDiskMonitor(config.dataDir, draftFolder(config))
   const services = await openServices({ config, limits, stores, disk, log, localNow: now })
   const { uploadQueue, metrics } = services
 

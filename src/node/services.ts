@@ -2,8 +2,9 @@
 import { hostname } from 'node:os'
 import { createIntervalJob } from '../async.ts'
 import type { Config } from '../config.ts'
-// Loaded at start, not at the first upload.
+// Loaded at start, not at the first upload: by then an update may have replaced the files.
 import '../formats/inspect-upload.ts'
+import '../web/pages/result.ts'
 import type { Log } from '../http/log.ts'
 import { createExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
@@ -24,6 +25,8 @@ import type { Stores } from './open/stores.ts'
 export type Services = Awaited<ReturnType<typeof openServices>>
 
 const RETENTION_INTERVAL_MS = 3_600_000
+/** Concurrent scans of uploads with `SCAN=before`, per process. */
+const SCANS_AT_ONCE = 4
 
 /** `localNow`: this machine's clock, epoch milliseconds. Throws an `Error` if `NOTIFY` has an invalid address. */
 export async function openServices(parts: {
@@ -51,7 +54,12 @@ export async function openServices(parts: {
         'the operator has changed a setting: `set` without a value resets it',
       )
   }
-  const metrics = createMetrics({ ...stores, config, settings, notices, now })
+  if (config.scan !== 'off' && config.scannerUrl === null && !(config.scannerToken ?? config.operatorToken))
+    log.warn(
+      {},
+      'SCAN is on, but nobody can scan: set SCANNER_URL, or SCANNER_TOKEN for a scanner that fetches images',
+    )
+  const metrics = createMetrics({ ...stores, disk, settings, notices, now })
   const expiryClock = await createExpiryClock({
     ledger,
     now,
@@ -63,7 +71,16 @@ export async function openServices(parts: {
   })
 
   const wiring = { ...stores, config, settings, metrics, hashes, expiryClock, now, log }
-  const uploads = wireUploads({ ...wiring, freeBytes: disk.freeBytes })
+  const scanQueue = createUploadQueue({
+    // Half of them go to addresses and networks that have none.
+    maxConcurrentReads: SCANS_AT_ONCE,
+    uploadsAtOnce: SCANS_AT_ONCE,
+    waitMs: config.scanSeconds * 1000,
+    // Only uploads that are being read get here.
+    maxWaitingPerAddress: Number.POSITIVE_INFINITY,
+    waitingBytes: Number.POSITIVE_INFINITY,
+  })
+  const uploads = wireUploads({ ...wiring, freeBytes: disk.freeBytes, scanQueue })
   const { scanner, rules, isPrivate } = uploads
   const capacity = uploads.capacity()
   const quota = uploads.quota()

@@ -35,6 +35,8 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   await drafts.sweep()
   // Round-robin would pass connections through this process, and those in transit to a dying worker would hang forever.
   cluster.schedulingPolicy = cluster.SCHED_NONE
+  // The environment has the variables of --env-file, which may have changed since. This call fixes the policy.
+  cluster.setupPrimary({ args: [] })
   const reserved = HAS_REUSE_PORT ? await reservePort(config) : null
   const port = reserved?.port ?? config.port
   // Build a stale bundle once, not in every worker.
@@ -46,31 +48,46 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   let listening = 0
 
   function start(): void {
-    cluster.fork({ PORT: port }).on('message', (at: Address | { metrics: string }) => {
+    const worker = cluster.fork({ PORT: port })
+    worker.on('message', (at: Address | { metrics: string }) => {
       // Metrics messages may arrive before the worker listens.
       if (!('baseUrl' in at) || ++listening !== config.workers) return
       reserved?.release()
       announce(at)
     })
+    worker.on('error', (err) => {
+      // Otherwise it has just died, and a message could not be sent to it.
+      if (worker.process.pid !== undefined) return
+      log.error({ err }, 'a worker could not be started')
+      delete cluster.workers![worker.id]
+      replace(false)
+    })
   }
 
   sumOverWorkers()
   cluster.on('exit', (worker, code, signal) => {
-    if (isStopping || listening < config.workers) {
-      // If a worker can't start, stop them all.
-      if (!isStopping) exitCode = 1
-      stop()
-      return
-    }
+    // These signals end a worker that is just starting, as it does not handle them yet.
+    replace(code === 0 || signal === 'SIGTERM' || signal === 'SIGINT')
+    if (isStopping) return
     log.error({ pid: worker.process.pid, code, signal }, 'a worker died and will be restarted')
     drafts
       .sweep(worker.process.pid)
       .catch((err) => log.error({ err }, 'could not remove a dead worker’s drafts'))
+  })
+
+  /** `isClean`: the worker ended as it should when the server stops. */
+  function replace(isClean: boolean): void {
+    if (isStopping || listening < config.workers) {
+      // If a worker can't start, stop them all.
+      if (!isStopping || !isClean) exitCode = 1
+      stop()
+      return
+    }
     setTimeout(() => {
       // Once stopping, a new worker would not get the SIGTERM.
       if (!isStopping) start()
     }, RESTART_MS)
-  })
+  }
 
   function stop(): void {
     isStopping = true

@@ -5,7 +5,6 @@
  * Source: RFC 5321, and RFC 5322 for the message. The Message-ID is stable across retries.
  */
 import { createTransport } from 'nodemailer'
-import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { decoded } from './addresses.ts'
 import { MAX_DELIVERY_MS, type Notice, type Notifier } from './notifier.ts'
@@ -36,15 +35,13 @@ export function smtp(url: URL): Notifier {
   return {
     name: `${url.protocol}//${url.host}`,
     async deliver(notice) {
-      const transport = createTransport(options)
-      const sending = transport.sendMail({ from, to, ...messageOf(notice, from) })
-      try {
-        await withDeadline(sending, MAX_DELIVERY_MS, () => new Error('no response in time'))
-      } catch (cause) {
-        throw new RemoteFailure('the mail server did not accept the message', undefined, { cause })
-      } finally {
-        transport.close()
-      }
+      const signal = AbortSignal.timeout(MAX_DELIVERY_MS)
+      const message = { from, to, signal, ...messageOf(notice, from) }
+      await createTransport(options)
+        .sendMail(message)
+        .catch((cause) => {
+          throw new RemoteFailure('the mail server did not accept the message', undefined, { cause })
+        })
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Pbkdf2 } from '../proof-of-work.ts'
 
-/** Synchronous hashes, provided by the host: each upload hashes two short strings, for which promises would be costly. */
+/** Hashes, provided by the host. Synchronous for short strings, of which each upload hashes two: promises would be costly. */
 export interface Hashes {
   /** SHA-256 of a string's UTF-8 bytes, lower-case hex. */
   sha256(text: string): string
@@ -9,5 +9,8 @@ export interface Hashes {
   /** Provided where it is faster than Web Crypto's. */
   pbkdf2?: Pbkdf2
   /** Incremental digest. Algorithm names as in RFC 9530. `digest`: base64. */
-  running(algorithm: 'sha-256' | 'sha-512'): { update(bytes: Uint8Array): void; digest(): string }
+  running(algorithm: 'sha-256' | 'sha-512'): {
+    update(bytes: Uint8Array): unknown
+    digest(): string | Promise<string>
+  }
 }

@@ -39,13 +39,14 @@ export interface DecisionLedger {
   /**
    * Records a decision on each image, in one transaction. A visible image to be held or removed is held immediately, with
    * an audit log entry. Resolves to the IDs that were recorded: an image that already has a decision is skipped.
+   * The parts of a batch differ in `dueAt`.
    */
   addDecisions(decision: NewDecision, images: DecidedImage[]): Promise<string[]>
   /** Decisions that can still be undone at `now`, newest first, at most `limit`. */
   pendingDecisions(now: number, limit: number): Promise<Decision[]>
   /**
    * Undoes a batch, with audit log entries: images it hid become visible again, and cases that were kept are kept. Resolves to
-   * its IDs; none if too late.
+   * its IDs; none once the decisions are claimed.
    */
   undoDecisions(batch: string, reason: string, at: Date, who: string): Promise<string[]>
   /** Claims due decisions exclusively for this process, until `now + leaseMs`. */

@@ -39,6 +39,8 @@ export interface HoldLedger {
   holdOf(id: string): Promise<Hold | null>
   /** IDs of images held, or hidden until scanned, longest first, at most `limit`. Includes deleted images. */
   heldIds(limit: number): Promise<string[]>
+  /** How many images are held, without deleted ones. */
+  heldCount(): Promise<number>
   /** A held image was deleted. Its digests stay withheld until the operator decides; without digests the hold ends. */
   recordHeldDeleted(id: string): Promise<void>
   /** IDs of held images without recorded digests, at most `limit`: those after `after`, then from the start again. */

@@ -200,8 +200,8 @@ export interface Ledger
   changeSettings(changes: Record<string, string | null>, reason: string, at: Date, by?: Actor): Promise<void>
   /** Audit log entries, newest first, at most `limit`. */
   auditLog(limit: number): Promise<AuditEntry[]>
-  /** Every audit log entry, oldest first, read in pages. */
-  everyAuditEntry(): AsyncIterable<AuditEntry>
+  /** Every audit log entry, or those at or after `since`, oldest first, read in pages. */
+  everyAuditEntry(since?: Date): AsyncIterable<AuditEntry>
   /** Totals for statistics. Today is the UTC day by this machine's clock. */
   counts(): Promise<LedgerCounts>
 
@@ -235,6 +235,9 @@ export interface Ledger
   /** Waits for calls in flight. Later calls throw `LedgerUnavailable`. */
   close(): Promise<void>
 }
+
+/** There is no ledger where one must exist. */
+export class NoLedger extends Error {}
 
 /** The ledger can't be reached; a retry may succeed. The service answers 503. */
 export class LedgerUnavailable extends Error {

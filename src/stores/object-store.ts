@@ -68,9 +68,6 @@ export type ReadSelection = ByteRange | 'all' | 'preview' | 'stored' | 'nothing'
 /** What to read, or a function that decides once the record is known. */
 export type Selection = ReadSelection | ((record: ImageRecord) => ReadSelection)
 
-/** Whether the read was aborted. Compatible with `AbortSignal`, without the cost of creating one for each read. */
-export type Signal = Pick<AbortSignal, 'aborted'>
-
 export interface StoredImage {
   record: ImageRecord
   /** Set if a range was requested. */
@@ -125,17 +122,36 @@ export async function removeAnywhere(
   throw new StoreUnavailable({ cause: new Error('the image kept being held and released') })
 }
 
-/** Whether an image is visible or held, even if it is released meanwhile. `true` for a damaged one too. */
-async function isAnywhere(
+/** Finds a visible or held image, even if it is released meanwhile. `null` if it is neither. */
+export async function findAnywhere(
   { head, headHeld }: Pick<ObjectStore, 'head' | 'headHeld'>,
+  id: string,
+): Promise<{ record: ImageRecord; state: 'visible' | 'held' } | null> {
+  let record = await head(id)
+  if (record !== null) return { record, state: 'visible' }
+  record = await headHeld(id)
+  if (record !== null) return { record, state: 'held' }
+  record = await head(id)
+  return record && { record, state: 'visible' }
+}
+
+/** Whether an image is visible or held. `true` for a damaged one too. */
+export async function isAnywhere(
+  objects: Pick<ObjectStore, 'head' | 'headHeld'>,
   id: string,
 ): Promise<boolean> {
   try {
-    return ((await head(id)) ?? (await headHeld(id)) ?? (await head(id))) !== null
+    return (await findAnywhere(objects, id)) !== null
   } catch (error) {
-    if (error instanceof DamagedObject) return true
+    if (isUnreadable(error)) return true
     throw error
   }
+}
+
+/** An unreadable disk sector (EIO) counts as damage too. */
+export function isUnreadable(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } }
+  return error instanceof DamagedObject || (error instanceof StoreUnavailable && cause?.code === 'EIO')
 }
 
 /** SHA-256 of the stored bytes, of the bytes as uploaded, and of the preview, without duplicates. */
@@ -177,9 +193,9 @@ export interface ObjectStore extends HeldImages {
   headDurable(id: string): Promise<ImageRecord | 'retired' | null>
   /**
    * Opens an image: all of it, unless `selection` says otherwise. `null` if there is none. Throws `UnsatisfiableRange`,
-   * `DamagedObject`, and an `AbortError` once `signal` is aborted.
+   * `DamagedObject`.
    */
-  open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
+  open(id: string, selection?: Selection): Promise<StoredImage | null>
   /**
    * Reads a whole image and its preview and compares both with the record's SHA-256: `open` may check less. `null` if there
    * is none. Throws `DamagedObject`. A store may use the occasion to store metadata that makes later reads cheaper.

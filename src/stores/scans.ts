@@ -7,6 +7,8 @@ export interface NewScan {
   id: string
   /** Epoch milliseconds. */
   at: number
+  /** Epoch milliseconds. Scans are claimed in this order. */
+  dueAt: number
   /** Not shown until scanned: to be hidden with `hideForScan` as soon as it is stored. */
   isHidden: boolean
 }
@@ -34,16 +36,23 @@ export interface ScanLedger {
   claimedScan(id: string, claim: number, now: number): Promise<ClaimedScan | null>
   /**
    * Ends a scan. `passed`: queues the move that makes a hidden image visible, unless the operator holds or removed it;
-   * `dropped`: queues none. `false`, and nothing is changed, if the claim is stale.
+   * `dropped`: queues none. `false`, and nothing is changed, if the claim is stale, or the image passed while the operator's
+   * decision to hold or remove it can be undone.
    */
   endScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, how: 'passed' | 'dropped'): Promise<boolean>
   /** The scan failed: due again at `retryAt`, with one more attempt counted. */
   deferScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, retryAt: number): Promise<void>
   /** Queues the move that hides the image. `false` if no hidden scan of it is pending. */
   hideForScan(id: string): Promise<boolean>
-  /** Images hidden since before `before`, at most `limit`. Claimed and deferred ones come last. */
-  overdueScans(before: number, limit: number): Promise<string[]>
-  /** Queues the move that makes an unscanned image visible, unless the operator holds or removed it. Its scan stays queued. */
+  /**
+   * Images hidden since `before` or earlier, at most `limit`. Claimed and deferred ones come last. Those hidden before `from`
+   * only if their deletion is recorded: a process died while removing them.
+   */
+  overdueScans(before: number, limit: number, from?: number): Promise<string[]>
+  /**
+   * Queues the move that makes an unscanned image visible, unless the operator holds or removed it, or is about to. Its scan
+   * stays queued.
+   */
   showUnscanned(id: string): Promise<void>
   /**
    * Claims one overdue scan until `now + leaseMs`, making any existing claim stale. `null` if the image is not hidden for a

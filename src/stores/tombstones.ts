@@ -44,7 +44,7 @@ export interface Tombstone {
 /** Tombstones claimed by one process for writing. */
 export interface ClaimedTombstones {
   claim: number
-  /** Oldest first. */
+  /** In any order. */
   tombstones: Tombstone[]
 }
 

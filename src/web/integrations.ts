@@ -48,6 +48,7 @@ export function uploadScript(baseUrl: string): string {
 # disabled this.
 set -eu
 server=\${PINHOLE_SERVER:-${shellQuoted(baseUrl)}}
+server=\${server%/}
 keys=\${PINHOLE_KEYS:-\${XDG_DATA_HOME:-$HOME/.local/share}/pinhole/keys}
 
 # Extracts a value from the response, a flat JSON object of plain strings.

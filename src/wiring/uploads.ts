@@ -6,6 +6,7 @@ import type { Cdn } from '../cdn/cdn.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { httpScanner } from '../scan/http-scanner.ts'
+import type { Verdict } from '../scan/scanner.ts'
 import { createChallenges } from '../service/challenge/challenges.ts'
 import { createUploadRate, type RateState } from '../service/challenge/upload-rate.ts'
 import type { ExpiryClock } from '../service/expiry-clock.ts'
@@ -18,10 +19,11 @@ import { createReports } from '../service/moderation/reports.ts'
 import { createScanGate, type ScanRules } from '../service/moderation/scan-gate.ts'
 import { createCapacity } from '../service/quota/capacity.ts'
 import { createQuota } from '../service/quota/quota.ts'
+import type { UploadQueue } from '../service/quota/upload-queue.ts'
 import { createTagsOf } from '../service/quota/uploader-tags.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
-import type { ObjectStore } from '../stores/object-store.ts'
+import type { ImageRecord, ObjectStore } from '../stores/object-store.ts'
 import { defaultSettings } from './settings.ts'
 
 /** What a host provides once its stores are open. */
@@ -65,16 +67,17 @@ export function wirePurges(
 
 /**
  * Returns factories; on Workers, every upload gets services of its own. `freeBytes`: free disk space, `null` if there is no
- * disk. `rateState`: shared between calls.
+ * disk. `scanQueue`: for scans of uploads before they are stored. `rateState`: shared between calls.
  */
 export function wireUploads(
   parts: Wiring & {
     moves: Pick<Moves, 'carryOut'>
     freeBytes: () => number | null
+    scanQueue?: Pick<UploadQueue, 'enter'>
     rateState?: RateState
   },
 ) {
-  const { config, ledger, settings, hashes, now, log, moves } = parts
+  const { config, ledger, settings, hashes, now, log, moves, scanQueue } = parts
   const { maxUploadBytes, stripMetadata } = config
   const warn = (message: string) => warning(log, message)
   const rules: ScanRules = { when: config.scan, fault: config.scanFault, limitMs: config.scanSeconds * 1000 }
@@ -84,7 +87,20 @@ export function wireUploads(
 
   function scans() {
     const onFailure = warn('the scanner gave no verdict on an upload')
-    return { moves, gate: createScanGate({ scanner, rules, ledger, now, onFailure }) }
+    return {
+      moves,
+      gate: createScanGate({ scanner, scanQueue, rules, ledger, now, onFailure }),
+      // Loaded when needed, so that a Worker starts with less code.
+      async carryOut(record: ImageRecord, verdict: Verdict) {
+        const [{ createTakedown }, { carryOutVerdict }] = await Promise.all([
+          import('../service/moderation/takedown.ts'),
+          import('../service/moderation/scanning.ts'),
+        ])
+        // A gate admits nothing that is to be removed, so there is no evidence to seal.
+        const takedown = createTakedown({ ...parts, evidence: null })
+        await carryOutVerdict({ ...parts, takedown }, record, verdict)
+      },
+    }
   }
 
   return {
@@ -110,7 +126,7 @@ export function wireUploads(
         hashes,
         now,
         networkLimit: () => settings.current()['network-uploads'],
-        tagsOf: config.uploaderLinks ? createTagsOf({ ledger, hashes, now }) : null,
+        tagsOf: config.uploaderLinks ? createTagsOf({ ledger, hashes }) : null,
       }),
     capacity: () =>
       createCapacity({

@@ -23,7 +23,7 @@ export function readBody(request: Request, limits: Limits, onChunk: () => void):
   let byteSeconds = 0
   let previous: Uint8Array<ArrayBuffer> | undefined
 
-  async function read(): Promise<Uint8Array | null> {
+  async function read(waitMs = limits.idleMs): Promise<Uint8Array | null> {
     // The consumer is done with the previous chunk. Detaching frees its memory now rather than at the next GC.
     previous?.buffer.transfer(0)
     previous = undefined
@@ -34,7 +34,7 @@ export function readBody(request: Request, limits: Limits, onChunk: () => void):
         isOver = true
         throw new Refusal('malformed-multipart', LOST)
       }),
-      limits.idleMs,
+      waitMs,
       tooSlow,
     )
     if (done) {
@@ -60,7 +60,7 @@ export function readBody(request: Request, limits: Limits, onChunk: () => void):
       let until = Date.now() + limits.drainMs
       try {
         for (let left = maxBytes; !isOver && left >= 0 && Date.now() < until; ) {
-          const bytes = (await read())?.length ?? 0
+          const bytes = (await read(Math.min(limits.idleMs, until - Date.now())))?.length ?? 0
           left -= bytes
           until = Math.min(until + (bytes * 1000) / limits.minDrainedPerSecond, Date.now() + limits.drainMs)
         }

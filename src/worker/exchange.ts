@@ -2,6 +2,7 @@
 import { type Answer, problemAnswer } from '../http/answer.ts'
 import { commonHeaders } from '../http/headers/common.ts'
 import { problem } from '../http/problem.ts'
+import type { FixedLength } from '../stores/r2/runtime.ts'
 
 /**
  * Restores the client's `Accept-Encoding`, which Cloudflare replaces with its own and reports in `cf`. Without the body,
@@ -28,11 +29,6 @@ export function unavailable(
 }
 
 /** The only way to send a stream with a Content-Length (Cloudflare Workers runtime APIs, "Streams"). */
-interface FixedLength {
-  readonly readable: ReadableStream<Uint8Array>
-  readonly writable: WritableStream<Uint8Array>
-}
-
 declare const FixedLengthStream: new (bytes: number) => FixedLength
 
 export function responseOf({ status, headers: flat, body }: Answer): Response {

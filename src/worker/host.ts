@@ -1,6 +1,8 @@
 /** Wires up the service in one isolate and dispatches requests to it. */
 import { withDeadline } from '../async.ts'
+import { UNPURGED } from '../cdn/workers-cache.ts'
 import type { Config } from '../config.ts'
+import { Refusal } from '../errors.ts'
 import type { createApp } from '../http/app.ts'
 import type { AppParts, Site } from '../http/context.ts'
 import { trustedProxies } from '../http/headers/client-address.ts'
@@ -52,12 +54,16 @@ const READY_TTL_MS = 2000
 /** Images per operator request. Hiding one takes ten subrequests, and a request may make a thousand. */
 const MAX_IMAGES = 60
 
+export const NOT_STARTED = 'The service could not start. Please try again in a moment.'
+
 const NO_METRICS = { upload() {}, removalByKey() {}, report() {} }
 
 export function createHost(options: {
   config: Config & { baseUrl: string }
   objects: ObjectStore
   ledger: Ledger
+  /** Called before the first use of the ledger. */
+  checkMigrations: () => Promise<void>
   notifiers: Notifier[]
   /** Called for every request and trigger of the operator. `null`: no evidence is kept. */
   evidence: () => Evidence | null
@@ -79,6 +85,7 @@ export function createHost(options: {
   const settings = wireSettings({ config, ledger, now, log })
   let settingsReadAt = 0
   let settingsTriedAt = 0
+  let settingsFailedAt = 0
   let readyAt = 0
   /** Outlives the triggers, each of which starts anew. */
   const partial: PartialDeliveries = new Map()
@@ -136,7 +143,7 @@ export function createHost(options: {
     metrics,
     log,
   }
-  const raw = createRaw({ images, cdn, baseUrl, site, log, isPrivate, expiryClock })
+  const raw = createRaw({ images, cdn: cdn ?? UNPURGED, baseUrl, site, log, isPrivate, expiryClock })
   /** Loaded on first use, like the admin server and the scheduled jobs: image requests and uploads start faster without it. */
   let app: ReturnType<typeof createApp> | undefined
 
@@ -148,18 +155,21 @@ export function createHost(options: {
       : (name) => (name === 'range' || name === 'if-range' ? undefined : header(name))
   }
 
+  /** Without settings, the defaults from the configuration could show private images and accept uploads that are paused. */
+  async function readFirstSettings(): Promise<void> {
+    await Promise.all([options.checkMigrations(), settings.refresh()])
+    settingsReadAt = Date.now()
+  }
+
   /** Refreshes the settings when stale, and falls back to the previous ones. Throws if they were never read. */
   async function refreshSettings(context: Execution, mayBeStale: boolean): Promise<void> {
     const at = Date.now()
-    if (at - settingsTriedAt < SETTINGS_TTL_MS) return
-    if (settingsReadAt === 0) {
-      // Without them, the defaults from the configuration could show private images and accept uploads that are paused.
-      await settings.refresh()
-      settingsReadAt = at
-      settingsTriedAt = at
-      return
-    }
-    // Concurrent requests use the previous settings.
+    const isRecent = (time: number) => at - time < SETTINGS_TTL_MS
+    if (settingsReadAt === 0) return readFirstSettings()
+    if (isRecent(settingsReadAt) || isRecent(settingsFailedAt)) return
+    const mayWait = mayBeStale && at - settingsReadAt < MAX_STALE_MS
+    // Concurrent requests that may use the previous settings do so.
+    if (mayWait && isRecent(settingsTriedAt)) return
     settingsTriedAt = at
     const refreshed = withDeadline(
       settings.refresh(),
@@ -169,18 +179,25 @@ export function createHost(options: {
       () => {
         settingsReadAt = at
       },
-      warning(log, 'failed to refresh settings'),
+      (error) => {
+        settingsFailedAt = Date.now()
+        warning(log, 'failed to refresh settings')(error)
+      },
     )
-    if (mayBeStale && at - settingsReadAt < MAX_STALE_MS) context.waitUntil(refreshed)
+    if (mayWait) context.waitUntil(refreshed)
     else await refreshed
   }
 
-  /** Each upload gets its own service instances: concurrent requests may share plain values, but never a promise. */
+  /**
+   * Each upload gets its own service instances: concurrent requests may share plain values, but never a promise. `fault`: why
+   * there are no settings, or `null`.
+   */
   async function upload(
     request: Request,
     { path, query }: { path: string; query: string },
     peer: string,
     context: Execution,
+    fault: unknown,
   ): Promise<Response> {
     const header = headerOf(request)
     const queue = uploadQueue.queueFor(Math.min(announcedBytes(header) ?? maxUploadBytes, maxUploadBytes))
@@ -188,6 +205,10 @@ export function createHost(options: {
     const [quota, capacity, challenges] = [uploads.quota(), uploads.capacity(), uploads.challenges()]
     const handleUpload = createUpload({
       ...parts,
+      uploadsPaused() {
+        if (fault === null) return parts.uploadsPaused()
+        throw new Refusal('unavailable', NOT_STARTED, { cause: fault })
+      },
       images: uploads.images(),
       quota,
       capacity,
@@ -199,7 +220,7 @@ export function createHost(options: {
       path,
       query,
       peer,
-      header: (name) => (name === 'x-forwarded-for' ? undefined : header(name)),
+      header,
       body,
       onDisconnect(listener) {
         request.signal.addEventListener('abort', listener)
@@ -252,6 +273,7 @@ export function createHost(options: {
       metrics: { text: async () => '' },
       site,
       maxImages: MAX_IMAGES,
+      command: `npm run operator -- --server ${config.operatorUrl}`,
       url: config.operatorUrl!,
     })
     const body = readBody(request, limits, () => {})
@@ -266,7 +288,14 @@ export function createHost(options: {
     const peer = request.headers.get('CF-Connecting-IP')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const isOperator = config.operatorUrl !== null && origin === config.operatorUrl
-    await refreshSettings(context, isRead && !isOperator)
+    // Responses to uploads have rate limit headers even then.
+    const fault = await refreshSettings(context, isRead && !isOperator).then(
+      () => null,
+      (error: unknown) => {
+        if (isOperator || !isUploadPath(pathname)) throw error
+        return error
+      },
+    )
     // The admin server has its own hostname: the public one never serves any part of it.
     if (isOperator) return operator(request, target)
     // Without an address, all clients would share one quota.
@@ -274,7 +303,7 @@ export function createHost(options: {
       return unavailable(baseUrl, 'The address of this request is unknown: Cloudflare did not send it.')
     }
     if (isUploadPath(pathname))
-      return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '', context)
+      return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '', context, fault)
     return other(request, target, peer ?? '')
   }
 
@@ -282,7 +311,7 @@ export function createHost(options: {
     uploadQueue,
     async scheduled(context) {
       const { runScheduled } = await import('./scheduled.ts')
-      await settings.refresh()
+      await (settingsReadAt === 0 ? readFirstSettings() : settings.refresh())
       await runScheduled({
         ...moderationParts(),
         notifiers: options.notifiers,

@@ -51,8 +51,8 @@ export async function runScheduled(
     await eraseOldReports(ledger, now()).catch(warning(log, 'failed to erase old reports'))
     await evidence?.forget(now()).catch(warning(log, 'failed to delete sealed evidence older than a year'))
   }
-  // Last, because it may use up the remaining subrequests.
-  if (minute % TIDY_MINUTES === 0) await runOnce(wireMoves({ ...parts, maxTidied: MAX_TIDIED }))
+  // Last, because it may use up the remaining subrequests. Usually there are enough for as many expired images again.
+  await runOnce(minute % TIDY_MINUTES === 0 ? wireMoves({ ...parts, maxTidied: MAX_TIDIED }) : expiring)
 }
 
 /** Runs an interval job a single time. */

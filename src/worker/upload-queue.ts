@@ -60,10 +60,13 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
   /** First come, first served: within an address, and among uploads that wait only for memory. */
   function canStart(entry: Entry): boolean {
     if (!isWithinShare(entry) || held + entry.bytes > limits.draftBytes) return false
+    const stalled = new Set<string>()
     for (const earlier of entries) {
       if (earlier === entry) break
       if (earlier.isReading) continue
-      if (earlier.address === entry.address || (!earlier.isStalled && isWithinShare(earlier))) return false
+      if (earlier.address === entry.address) return false
+      if (earlier.isStalled) stalled.add(earlier.address)
+      else if (!stalled.has(earlier.address) && isWithinShare(earlier)) return false
     }
     return true
   }

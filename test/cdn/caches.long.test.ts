@@ -2,12 +2,22 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
+import { nginxCdn } from '../../src/cdn/nginx.ts'
+import { RemoteFailure } from '../../src/errors.ts'
 import { type Answer, request } from '../support/http.ts'
-import { CACHES, type Cache, freePort, skipWithout, startNginxTls } from '../support/processes/caches.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import {
+  CACHES,
+  type Cache,
+  freePort,
+  skipWithout,
+  startNginxBeside,
+  startNginxTls,
+} from '../support/processes/caches.ts'
 import { type RunningServer, serverFor, startServer } from '../support/processes/server.ts'
 import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-origin.ts'
-import { until } from '../support/until.ts'
-import { remove, store } from '../support/upload.ts'
+import { PATIENT_MS, until } from '../support/until.ts'
+import { post, remove, store } from '../support/upload.ts'
 
 /** Long enough to hold a fill across a removal, short enough for a test. Unit: seconds. */
 const FILL_SECONDS = 3
@@ -26,15 +36,20 @@ for (const name of ['varnish', 'nginx'] as const) {
     skip,
   }, async (t) => {
     const server = await serverFor(t, {})
-    const cache = await start(await freePort(), server.port)
+    const origin = await startSlowOrigin(() => server.port)
+    const cache = await start(await freePort(), origin.port)
     try {
       const { id, key } = await store(server.url)
-      const view = () => request(cache.url, 'GET', `/raw/${id}`)
+      const view = (headers = {}) => request(cache.url, 'GET', `/raw/${id}`, { headers })
       for (let i = 0; i < 2; i++) assert.equal((await view()).status, 200)
+      assert.deepEqual(await statusesAtOnce(origin, `/raw/${id}`, view), new Set([200]))
+      assert.equal((await view({ Range: 'bytes=0-3' })).status, 206)
+      if (name === 'varnish') assert.equal(origin.lastHeaders().range, 'bytes=0-3', 'not the whole image')
       assert.equal((await remove(server.url, key)).status, 200)
       assert.equal((await view()).status, 404)
     } finally {
       await cache.stop()
+      await origin.stop()
     }
   })
 
@@ -128,6 +143,21 @@ for (const name of ['varnish', 'nginx'] as const) {
       assert.equal((await remove(server.url, key)).status, 200)
       await until('the first purge is done', async () => (await get(paths[0]!)).status === 404)
       await assertGone(id, etag)
+      assert.deepEqual(await statusesAtOnce(origin, paths[0]!, () => get(paths[0]!)), new Set([404]))
+    })
+
+    it('shows no image after its expiry', async () => {
+      const { id, expires } = (await post(server.url, gif(), undefined, { query: '?expires=60' })).json()
+      assert.equal((await get(`/raw/${id}`)).status, 200)
+      let status = 0
+      const isOver = async () => {
+        // The age of a cached copy has whole seconds.
+        const isLate = Date.now() >= Date.parse(expires) + 1000
+        status = (await get(`/raw/${id}`)).status
+        return isLate
+      }
+      await until('the expiry has passed', isOver, 3 * PATIENT_MS)
+      assert.equal(status, 404)
     })
 
     it('purges an image whose fill was in flight during its deletion', async () => {
@@ -166,6 +196,9 @@ for (const name of ['varnish', 'nginx'] as const) {
       assert.equal((await server.operator(['release', id, '--reason', 'x'])).code, 0)
       const again = await get(`/raw/${id}`)
       assert.deepEqual([again.status, again.body], [200, bytes])
+      origin.hold(`/raw/${id}`)
+      assert.equal((await get(`/raw/${id}`)).status, 200, 'it is cached again')
+      origin.release()
       assert.equal((await server.operator(['remove', id, '--reason', 'x'])).code, 0)
       await until('no purges are pending', async () => (await pendingPurges()) === 0)
       await assertGone(id, headers.get('ETag') ?? '', 410)
@@ -187,6 +220,32 @@ it('purges nginx with TLS through its port without', {
   assert.equal((await remove(server.url, key)).status, 200)
   await until('the purge is done', async () => (await view()).status === 404)
 })
+
+it('purges nginx beside a site that is the default on its port, and notices purges that reach that one', {
+  skip: await skipWithout(needs, 'nginx'),
+}, async (t) => {
+  const [port, publicPort] = [await freePort(), await freePort()]
+  const server = await serverFor(t, { CDN_URL: `nginx://127.0.0.1:${port}` })
+  const cache = await startNginxBeside(port, publicPort, server.port)
+  t.after(() => cache.stop())
+  const { id, key } = await store(server.url)
+  const origin = `http://127.0.0.1:${publicPort}`
+  const view = () => request(origin, 'GET', `/raw/${id}`, { headers: { Host: 'pics.example' } })
+  for (let i = 0; i < 2; i++) assert.equal((await view()).status, 200)
+  await assert.rejects(nginxCdn(new URL(`nginx://127.0.0.1:${publicPort}`)).purge([id]), RemoteFailure)
+  assert.equal((await remove(server.url, key)).status, 200)
+  await until('the purge is done', async () => (await view()).status === 404)
+})
+
+/** The statuses of requests that the origin answers only once all of them have reached it. The cache has seen one before. */
+async function statusesAtOnce(origin: SlowOrigin, target: string, view: () => Promise<Answer>) {
+  await view()
+  origin.hold(target)
+  const views = Array.from({ length: 6 }, () => view())
+  await until('no request waits for the response to another', () => origin.held() === views.length)
+  origin.release()
+  return new Set((await Promise.all(views)).map(({ status }) => status))
+}
 
 /** Sends a request from another address of this machine. */
 function statusFrom(localAddress: string, url: string, options: http.RequestOptions): Promise<number> {

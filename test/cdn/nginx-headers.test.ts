@@ -1,7 +1,9 @@
 /** Requests that the shipped nginx configuration sends to the server. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { request } from '../support/http.ts'
 import { end, listen } from '../support/listen.ts'
@@ -52,5 +54,24 @@ describe('nginx before a server', { skip }, () => {
       const several = await ask('bytes=0-1,4-5')
       assert.deepEqual([several.status, several.text], [200, BYTES.toString()], source)
     }
+  })
+
+  it('takes no more of a response that it does not cache than its client does', async (t) => {
+    // More than all sockets on the way can hold.
+    const size = 64 * 1024 * 1024
+    const sent = Promise.withResolvers<string>()
+    const big = createServer((_, outgoing) => {
+      outgoing.writeHead(200, { 'Content-Length': size })
+      outgoing.once('finish', () => sent.resolve('all of it'))
+      outgoing.setTimeout(1000, () => sent.resolve('a part'))
+      outgoing.end(Buffer.alloc(size))
+    })
+    const front = await CACHES.nginx.start(await freePort(), await listen(big))
+    t.after(() => front.stop().then(() => end(big)))
+    const client = connect(Number(new URL(front.url).port), '127.0.0.1').pause()
+    t.after(() => client.destroy())
+    await once(client, 'connect')
+    client.write('GET /raw/CCCCCCCCCCC HTTP/1.1\r\nHost: pics.example\r\n\r\n')
+    assert.equal(await sent.promise, 'a part')
   })
 })

@@ -44,7 +44,7 @@ describe('pending purges', () => {
     provider.answer(() => {
       if (failures-- > 0) return { status: 500 }
       succeeded.push(Date.now())
-      return { status: 200 }
+      return { status: 200, reason: 'Banned' }
     })
     const { key } = await store(server.url)
     const removedAt = Date.now()
@@ -58,14 +58,14 @@ describe('pending purges', () => {
     provider.answer({ status: 503 })
     const { id, key } = await store(server.url)
     assert.equal((await remove(server.url, key)).status, 200)
-    assert.equal((await readyz(server)).purgesOwed, 1)
+    await until('/readyz counts the purge', async () => (await readyz(server)).purgesOwed === 1, GIVE_UP_MS)
     const metrics = await atAdmin(server.dataDir, 'GET', '/metrics')
     assert.match(metrics.headers.get('Content-Type') ?? '', /^text\/plain; version=0\.0\.4/)
     assert.match(metrics.text, /^# TYPE pinhole_purges_owed gauge\npinhole_purges_owed 1\n/m)
     assert.match(metrics.text, /^pinhole_purge_oldest_seconds \d+\n/m)
     await server.kill()
     provider.asked.length = 0
-    provider.answer({ status: 200 })
+    provider.answer({ status: 200, reason: 'Banned' })
     await server.restart()
     await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.match((await atAdmin(server.dataDir, 'GET', '/metrics')).text, /^pinhole_purges_owed 0\n/m)
@@ -96,7 +96,7 @@ it('does not send a purge when a slow ledger used up its lease', async (t) => {
     now: () => now,
     onFailure: (error) => assert.fail(String(error)),
   })
-  provider.answer({ status: 200 })
+  provider.answer({ status: 200, reason: 'Banned' })
   await purges.enqueue('aaaaaaaaaaa')
   purges.flush()
   await until('the purge is claimed', () => claims === 1)
@@ -106,4 +106,30 @@ it('does not send a purge when a slow ledger used up its lease', async (t) => {
   purges.flush()
   await until('the purge is done', async () => (await purges.pending())?.count === 0)
   assert.equal(provider.asked.length, 1)
+})
+
+it('repeats a purge if a fill may have ended between its request and the answer', async (t) => {
+  const ledger = await ledgerOf(t)
+  let now = 1_790_000_000_000
+  let purged = 0
+  const purges = createPurges({
+    ledger,
+    cdn: {
+      ...varnishCdn(new URL('varnish://cache.invalid?fill=60')),
+      async purge() {
+        purged++
+        now += 61_000
+      },
+    },
+    now: () => now,
+    onFailure: (error) => assert.fail(String(error)),
+  })
+  t.after(() => purges.stop())
+  await purges.enqueue('aaaaaaaaaaa')
+  purges.flush()
+  await until('the purge is done', async () => {
+    purges.flush()
+    return (await purges.pending())?.count === 0
+  })
+  assert.equal(purged, 2)
 })

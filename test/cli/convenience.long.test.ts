@@ -97,6 +97,12 @@ test('--watch uploads each new file in a folder once it is complete, until Ctrl-
       await writeFile(join(me.folder, 'first.gif'), gif())
       return uploadedFiles().length > 0
     })
+    // An empty file keeps no other waiting, and is uploaded when it has a content.
+    await writeFile(join(me.folder, 'empty.gif'), '')
+    await writeFile(join(me.folder, 'second.gif'), gif())
+    await until('the file beside an empty one is uploaded', () => uploadedFiles().includes('second.gif'))
+    await writeFile(join(me.folder, 'empty.gif'), gif())
+    await until('the filled file is uploaded', () => uploadedFiles().includes('empty.gif'))
     const complete = await cameraJpeg(300, 200)
     await writeFile(join(me.folder, 'shot.jpg.part'), complete.subarray(0, 1000))
     await writeFile(join(me.folder, 'notes.txt'), 'no image')
@@ -107,7 +113,7 @@ test('--watch uploads each new file in a folder once it is complete, until Ctrl-
     stop()
   }
   assert.equal((await watching).code, 0)
-  assert.deepEqual([...new Set(uploadedFiles())], ['first.gif', 'shot.jpg'])
+  assert.deepEqual([...new Set(uploadedFiles())], ['first.gif', 'second.gif', 'empty.gif', 'shot.jpg'])
 })
 
 test('--watch refuses a file and a missing folder', async () => {
@@ -160,6 +166,20 @@ test('-o refuses a file name with the extension of another type', async () => {
   assert.match(refused.stderr, /scan\.jpg.*--mode keep-format/)
   assert.deepEqual(await readFile(join(me.folder, 'scan.png')), png)
   assert.equal((await me.run(['compress', 'scan.png', '-o', 'scan.jpeg'])).code, 0)
-  const stdin = await me.run(['compress', '-', '-o', me.folder], { stdin: png })
-  assert.match(stdin.stdout, /^pinhole \d/)
+})
+
+test('-o FOLDER replaces only a file with the name of the input', async () => {
+  const me = await newUser()
+  const png = await photoPng()
+  await writeFile(join(me.folder, 'scan.png'), png)
+  await writeFile(join(me.folder, 'scan.jpg'), 'another picture')
+  const refused = await me.run(['compress', 'scan.png', '-o', '.'])
+  assert.equal(refused.code, 3)
+  assert.match(refused.stderr, /scan\.jpg already exists/)
+  assert.equal(await readFile(join(me.folder, 'scan.jpg'), 'utf8'), 'another picture')
+  for (let times = 0; times < 2; times++) {
+    assert.equal((await me.run(['compress', 'scan.png', '--mode', 'keep-format', '-o', '.'])).code, 0)
+  }
+  const { stdout } = await me.run(['compress', '-', '-o', '.', '--json'], { stdin: png })
+  assert.match(JSON.parse(stdout).output, /^pinhole \S+ at \d\d\.\d\d\.\d\d\.jpg$/, 'to the second')
 })

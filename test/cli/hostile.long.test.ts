@@ -48,7 +48,7 @@ test('ignores a history entry that was tampered with', async () => {
 
 test("escapes control characters in the service's messages and in file names", async () => {
   const me = await newUser()
-  const name = 'red\x1b[31m\u202egpj.gif'
+  const name = 'red\x1b[31m\u061c\u202egpj.gif'
   await writeFile(join(me.folder, name), gif())
   const service = await fakeService((_, response) => {
     const problem = { error: 'unsupported-type', detail: 'No.\x1b]0;owned\x07\x1b[2J\r\nfake: done' }
@@ -57,18 +57,22 @@ test("escapes control characters in the service's messages and in file names", a
   const { code, stderr } = await me.run(['upload', '-s', service.url, name])
   assert.equal(code, 4)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
-  assert.doesNotMatch(stderr.replace(/\n$/, ''), /[\x00-\x1f\x7f-\x9f\u202e]/)
-  assert.match(stderr, /^red\\u\{1b\}\[31m\\u\{202e\}gpj\.gif: No\./)
+  assert.doesNotMatch(stderr.replace(/\n$/, ''), /[\x00-\x1f\x7f-\x9f\u061c\u202e]/)
+  assert.match(stderr, /^red\\u\{1b\}\[31m\\u\{61c\}\\u\{202e\}gpj\.gif: No\./)
 })
 
 test('stops the run when the quota is exceeded, after completing uploads in flight', async () => {
   const me = await uploader(6)
-  const service = await fakeService((_, response) => {
-    if (service.uploads.length === 1) {
+  const refused = Promise.withResolvers<void>()
+  const service = await fakeService(async (request, response) => {
+    if (request === service.uploads[0]) {
       const detail = 'That was the last of today.'
-      response.writeHead(429).end(JSON.stringify({ error: 'quota-exceeded', detail }))
+      request.socket.on('close', () => refused.resolve())
+      response.writeHead(429, { Connection: 'close' })
+      response.end(JSON.stringify({ error: 'quota-exceeded', detail }))
     } else {
-      setTimeout(() => response.writeHead(201).end(JSON.stringify(SENT)), 100)
+      await refused.promise
+      response.writeHead(201).end(JSON.stringify(SENT))
     }
   })
   const { code, stderr, lines } = await me.run(['upload', '-j', '2', '-s', service.url, ...me.names])

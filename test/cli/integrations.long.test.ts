@@ -84,7 +84,7 @@ for (const shell of ['bash', 'zsh']) {
   }, async (t) => {
     const own = await serverFor(t)
     await writeFile(join(folder, 'x y.gif'), gif())
-    const result = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
+    const result = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: `${own.url}/` })
     assert.deepEqual([result.code, result.stderr], [3, 'no.gif: no such file\n'])
     assert.match(result.stdout, new RegExp(`^${own.baseUrl}/[0-9A-Za-z]{11}\n$`))
     const passes: unknown[] = []

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import xterm from '@xterm/headless'
 import { cameraJpeg } from '../client/pictures.ts'
+import { gif } from '../support/images/tiny-images.ts'
 import { startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
 import { newUser, noTerminal, type User } from './command.ts'
 import { fakeService } from './service.ts'
 
@@ -68,6 +70,28 @@ test('prints each link on its own line to the terminal and the file when piped t
   const screen = await screenOf(stdout)
   assert.deepEqual(screen.slice(-5), links)
   assert.equal(screen.length, 10, screen.join('\n'))
+})
+
+test('--watch prints each link at once when piped', { skip: noTerminal }, async () => {
+  const me = await uploader()
+  const links = () => readFile(join(me.folder, 'links.txt'), 'utf8').catch(() => '')
+  let stop = () => {}
+  const watching = me.runOnTerminal(['upload', 'a.jpg', '--watch', '.'], '| tee links.txt', {
+    stdin: 'open',
+    onStart(child) {
+      stop = () => child.stdin?.write('\x03')
+    },
+  })
+  try {
+    await until('the first link is printed', async () => (await links()).includes('\n'))
+    await until('a link of the watch is printed', async () => {
+      await writeFile(join(me.folder, 'new.gif'), gif())
+      return (await links()).split('\n').length > 2
+    })
+  } finally {
+    stop()
+  }
+  await watching
 })
 
 test('one Ctrl-C cancels a pending upload, and one that is waiting for stdin', {

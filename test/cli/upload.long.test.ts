@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import sharp from 'sharp'
 import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
@@ -118,26 +117,30 @@ test('says when to try again if the quota is exceeded', async (t) => {
   assert.equal((await me.run(['upload', 'a.gif'])).code, 0)
   const { code, stderr } = await me.run(['upload', '--again', 'a.gif'])
   assert.equal(code, 4)
-  assert.match(stderr, /^a\.gif: .*Try again after .*\d/)
+  assert.match(stderr, /^a\.gif: .*Try again after \d{4}-\d\d-\d\d \d\d:\d\d\.\n/)
   assert.equal((await me.run(['upload', 'a.gif'])).code, 0, 'already uploaded')
 })
 
 test('Ctrl-C after a complete upload still saves its link and key', async () => {
-  let interrupt = () => {}
+  const says = "process.on('SIGINT', () => process.stderr.write('interrupted'))"
+  let interrupt = async () => {}
   const slow = await proxyTo(
     site.server.url,
     () => true,
     async () => {
-      interrupt()
       // The signal must arrive before the response.
-      await sleep(300)
+      await interrupt()
     },
   )
   const me = await site.uploader()
   const { code, lines } = await me.run(['upload', '--server', slow, '--json', 'small.gif'], {
     onStart: (child) => {
-      interrupt = () => child.kill('SIGINT')
+      interrupt = async () => {
+        child.kill('SIGINT')
+        await once(child.stderr!, 'data')
+      }
     },
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(says)}` },
   })
   const [{ id, key }] = lines.map((line) => JSON.parse(line))
   assert.equal(code, 130)

@@ -51,13 +51,15 @@ test('upload sends several files and globs in order, and continues after a refus
   for (const [name, image] of Object.entries(images))
     await writeFile(join(me.folder, `shots/${name}.gif`), image)
   await writeFile(join(me.folder, 'notes.txt'), 'no image')
-  const words = ['upload', '-j', '3', 'notes.txt', 'shots/*.gif', 'missing.png', 'shots']
+  await writeFile(join(me.folder, 'other 1.gif'), gif())
+  const words = ['upload', '-j', '3', 'notes.txt', 'shots/*.gif', 'other (1).gif', 'other (1)*', 'shots']
   const { code, lines, stderr } = await me.run(words)
   assert.equal(code, 3)
   assert.deepEqual(await Promise.all(lines.map(site.bytesOf)), Object.values(images))
-  const [notes, missing, folder] = stderr.trim().split('\n')
+  const [notes, missing, unmatched, folder] = stderr.trim().split('\n')
   assert.match(notes!, /^notes\.txt: This is not an image of a known type\. Please use JPEG, PNG/)
-  assert.equal(missing, 'missing.png: File not found.')
+  assert.equal(missing, 'other (1).gif: File not found.')
+  assert.equal(unmatched, 'other (1)*: File not found.')
   assert.match(folder!, /^shots: This is a folder\./)
 })
 
@@ -71,6 +73,17 @@ test('mode original uploads the original bytes, and warns about a location', asy
   const usual = await me.run(['upload', '--json', 'holiday.jpg'])
   assert.equal(usual.stderr, '')
   assert.equal(JSON.parse(usual.stdout).hasLocation, true)
+})
+
+test('delete takes a delete address without its scheme', async () => {
+  const me = await site.uploader()
+  for (const more of [[], ['--no-history']]) {
+    const upload = JSON.parse((await me.run(['upload', 'small.gif', '--json', ...more])).stdout)
+    const env = { PINHOLE_SERVER: 'http://127.0.0.1:9' }
+    const deleted = await me.run(['delete', upload.delete.replace('http://', '')], { env })
+    assert.deepEqual([deleted.code, deleted.stderr], [0, ''])
+    assert.equal(await site.bytesOf(upload.link), 404)
+  }
 })
 
 test('exit codes distinguish a missing key, a refusal, an unreachable service, and invalid usage', async () => {

@@ -49,8 +49,8 @@ test('is not used if there is too little memory', async () => {
 })
 
 testInFirefox('is the same in Firefox', { skip: noFirefox }, async () => {
-  const site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'))
   const browser = await launchFirefox()
+  const site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'))
   try {
     const page = await newPage(browser, '')
     await page.goto(site.url)

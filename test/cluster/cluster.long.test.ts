@@ -1,5 +1,4 @@
-/** Several servers on one S3 store and one Postgres, including outages of these. */
-import './several-servers.ts'
+/** Outages of the S3 store and the Postgres ledger that several servers share. */
 import './store-outages.ts'
 import './ledger-outages.ts'
 // Last, because it kills the servers.

@@ -7,7 +7,7 @@ import type { Ledger } from '../../src/stores/ledger.ts'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
 import type { Answer } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type Cluster, s3Env, serviceOf, startCluster } from '../support/processes/cluster.ts'
+import { type Cluster, s3Env, startCluster } from '../support/processes/cluster.ts'
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../support/processes/postgres.ts'
 import type { Env } from '../support/processes/process.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
@@ -23,7 +23,7 @@ describe('synchronous standby', { skip: whyNoPostgres() }, () => {
   let system: System
   before(async () => {
     fake = await startFakeS3()
-    system = await startSystem(s3Env(serviceOf(fake), 'pictures/'))
+    system = await startSystem(s3Env(fake, 'pictures/'))
     await set(system.primary, "synchronous_standby_names = '*'")
   })
   after(async () => {

@@ -7,8 +7,8 @@ import { checkProblem } from '../contracts/http/rules.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { succeeds } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
-import { fetchRaw, post, remove, store } from '../support/upload.ts'
-import { everywhere, page, postgres, ready, reservationsLeft, untilReadyzSays, urls } from './servers.ts'
+import { fetchRaw, post, remaining, remove, store } from '../support/upload.ts'
+import { everywhere, page, postgres, ready, untilReadyzSays, urls } from './servers.ts'
 
 describe('ledger outage', () => {
   it('stops uploads, and nothing else', async () => {
@@ -34,7 +34,7 @@ describe('ledger outage', () => {
       await postgres.start()
     }
     for (const answer of await everywhere(ready)) assert.equal(answer.status, 200)
-    assert.equal(await reservationsLeft(from), 98, 'the count is kept')
+    assert.equal(await remaining(urls[0]!, from), 98, 'the count is kept')
     for (const answer of await everywhere((url) => post(url, gif(), from))) assert.equal(answer.status, 201)
     for (const answer of await everywhere((url) => fetchRaw(url, deleted.id)))
       assert.equal(answer.status, 404)

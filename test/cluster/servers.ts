@@ -1,7 +1,7 @@
 /** Three servers on one S3 store and one Postgres, started once for all cases. */
 import { after } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
-import { s3Env, serviceOf, startCluster } from '../support/processes/cluster.ts'
+import { s3Env, startCluster } from '../support/processes/cluster.ts'
 import { startPostgres } from '../support/processes/postgres.ts'
 import { startFakeS3 } from '../support/s3/fake-s3.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 export const [fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
 export const storeProxy = await startTcpProxy(fake.port)
 export const cluster = await startCluster({
-  ...s3Env({ ...serviceOf(fake), endpoint: `http://127.0.0.1:${storeProxy.port}` }, 'pictures/'),
+  ...s3Env({ ...fake, endpoint: `http://127.0.0.1:${storeProxy.port}` }, 'pictures/'),
   LEDGER_URL: await postgres.createSchema(),
   LOG_LEVEL: 'error',
 })
@@ -33,7 +33,3 @@ export async function untilReadyzSays(status: Record<string, string>): Promise<v
     (await everywhere(ready)).every((answer) => answer.text === expected),
   )
 }
-export const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
-/** Queried without storing an image: the body is not multipart. */
-export const reservationsLeft = async (from: string) =>
-  remainingOf(await request(urls[0]!, 'POST', '/api/upload', { headers: { 'X-Forwarded-For': from } }))

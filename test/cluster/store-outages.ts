@@ -4,17 +4,8 @@ import { describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { fetchRaw, post, remove, store } from '../support/upload.ts'
-import {
-  everywhere,
-  fake,
-  page,
-  ready,
-  reservationsLeft,
-  storeProxy,
-  untilReadyzSays,
-  urls,
-} from './servers.ts'
+import { fetchRaw, post, remaining, remove, store } from '../support/upload.ts'
+import { everywhere, fake, page, ready, storeProxy, untilReadyzSays, urls } from './servers.ts'
 
 describe('store outage', () => {
   const outages: Record<string, { begin: () => void; end: () => void }> = {
@@ -48,7 +39,7 @@ describe('store outage', () => {
         for (const answer of await everywhere((url) => request(url, 'GET', '/healthz'))) {
           assert.equal(answer.status, 200)
         }
-        assert.equal(await reservationsLeft(from), 99, 'failed uploads are not counted')
+        assert.equal(await remaining(urls[0]!, from), 99, 'failed uploads are not counted')
       } finally {
         end()
       }

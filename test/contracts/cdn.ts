@@ -83,7 +83,8 @@ export function cdnContract({ name, open, success, lies, idsIn, headers }: Provi
     })
 
     it('does not follow redirects', async () => {
-      await failsWith({ status: 302, headers: { Location: '/' } })
+      await failsWith({ status: 302, headers: { Location: '/elsewhere' } })
+      assert.ok(provider.asked.every(({ target }) => target !== '/elsewhere'))
     })
 
     it('fails on a truncated response', async () => {

@@ -78,16 +78,6 @@ export const OF_STORES: Part[] = [
   'privacy',
 ]
 
-/** Enough for another environment (file system, network, user account), when the code has passed the full contract. */
-export const OF_PLACES: Part[] = [
-  'uploads',
-  'quota and client address',
-  'image bytes',
-  'pages',
-  'deletion',
-  'storage failures',
-]
-
 /** `atOnce`: concurrent cases within a part. `parts`: parts to run; all by default. */
 export function httpContract(
   name: string,

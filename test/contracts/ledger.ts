@@ -1,6 +1,5 @@
 /** Contract tests of `src/stores/ledger.ts`, run by every adapter. They cover what the service relies on. */
 import { describe } from 'node:test'
-import { extent } from '../support/extent.ts'
 import { alertCases } from './ledger/active-alerts.ts'
 import { capacityCases } from './ledger/capacity.ts'
 import { decisionsCases } from './ledger/decisions.ts'
@@ -10,7 +9,6 @@ import { floodsCases } from './ledger/floods.ts'
 import { harnessOf, type OpenLedger } from './ledger/harness.ts'
 import { holdsCases } from './ledger/holds.ts'
 import { instanceCases } from './ledger/instance.ts'
-import { modelCases } from './ledger/model.ts'
 import { moderationCases } from './ledger/moderation.ts'
 import { movesCases } from './ledger/moves.ts'
 import { noticesCases } from './ledger/notices.ts'
@@ -28,7 +26,7 @@ import { tombstonesCases } from './ledger/tombstones.ts'
 export type { LedgerUnderTest, OpenLedger } from './ledger/harness.ts'
 
 /** Registers all cases for one adapter. Each case opens its own, initially empty ledger. */
-export function ledgerContract(name: string, open: OpenLedger, { modelRuns = extent(20, 5) } = {}): void {
+export function ledgerContract(name: string, open: OpenLedger): void {
   const harness = harnessOf(open)
   describe(`ledger: ${name}`, () => {
     describe('upload quota', () => quotaCases(harness))
@@ -52,6 +50,5 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('durability', () => durabilityCases(harness))
     describe('outages', () => outagesCases(harness))
     describe('strange values', () => strangeValuesCases(harness))
-    describe('model', () => modelCases(harness, modelRuns))
   })
 }

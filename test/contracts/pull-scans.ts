@@ -114,8 +114,12 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       assert.equal((await calls.raw(id)).status, 410)
       const again = await calls.upload(bytes)
       assert.deepEqual([again.status, again.json().error], [403, 'blocked-image'])
-      const { removals } = (await calls.ask('GET', '/scans/removals')).json()
-      assert.deepEqual([removals[0].id, removals[0].category], [id, 'child-abuse'])
+      const { removals, until } = (await calls.ask('GET', '/scans/removals')).json()
+      const { at } = removals[0]
+      assert.deepEqual(removals, [{ id, category: 'child-abuse', at }])
+      const later = await calls.ask('GET', `/scans/removals?since=${until}`)
+      assert.deepEqual(later.json(), { removals: until === at ? removals : [], until })
+      assert.equal((await calls.ask('GET', '/scans/removals?since=soon')).status, 400)
       const given = { on: 'ledger', call: 'caseOf', given: [id] }
       const { value } = (await calls.ask('POST', '/calls', given, OPERATOR_TOKEN)).json()
       assert.deepEqual([value.state, value.category], ['removed', 'child-abuse'], 'raises a notice')

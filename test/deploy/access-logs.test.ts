@@ -79,9 +79,12 @@ function checkLog(text: string): void {
   }
 }
 
+/** Connecting to it fails with an error that nginx considers critical. */
+const UNREACHABLE = 'unix:/nowhere'
+
 test('nginx as shipped, which logs no addresses either', { skip: await skipWithout('nginx') }, async () => {
   const text = await logsOf(async (originPort) => {
-    const front = await startNginxFront(await freePort(), [originPort], ['127.0.0.1/32'])
+    const front = await startNginxFront(await freePort(), [originPort, UNREACHABLE], ['127.0.0.1/32'])
     return { ...front, log: () => textOf(front.folder) }
   })
   checkLog(text)
@@ -97,7 +100,7 @@ test('nginx as shipped for compose.yaml', { skip: await skipWithout('nginx') }, 
       [/listen 80 default_server;/, `listen 127.0.0.1:${port} default_server;`],
       [
         /server server1:3000( [^;]*);\s+server server2:3000\1;\s+server server3:3000\1;/,
-        `server 127.0.0.1:${originPort}$1;`,
+        `server 127.0.0.1:${originPort}$1; server ${UNREACHABLE}$1;`,
       ],
       [/\/dev\/stdout/, join(folder, 'access.log')],
       [/\/dev\/stderr/, join(folder, 'error.log')],

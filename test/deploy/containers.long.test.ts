@@ -1,21 +1,16 @@
 /** Runs the Dockerfile's image and the services of compose.yaml with podman and runc. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { chown, readFile, rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { releaseImage } from '../../build/image.ts'
-import type { StartHost } from '../contracts/http/host.ts'
-import { httpContract, OF_PLACES } from '../contracts/http.ts'
-import { variantsIn } from '../packaging/variants.ts'
 import { letOthersRead, newFolder } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { freePort, skipWithout } from '../support/processes/caches.ts'
-import { ownHost } from '../support/processes/own-host.ts'
 import { ROOT, succeeds } from '../support/processes/process.ts'
-import { isReady, startServer } from '../support/processes/server.ts'
+import { isReady } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { type ComposeProject, type ComposeService, readCompose } from './compose.ts'
@@ -28,11 +23,8 @@ const MAX_BYTES = 50e6
 const { version: VERSION } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
 /** The name used in compose.yaml. */
 const IMAGE = `localhost/pinhole:${VERSION}`
-const SANDBOX = [
-  ...['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
-]
 const OPTIONS = [
-  ...SANDBOX,
+  ...['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
   ...['--volume', 'data:/data', '--env', 'BASE_URL=https://pics.example', '--publish', '127.0.0.1::3000'],
   ...['--network', 'single'],
 ]
@@ -45,7 +37,6 @@ const SERVERS = { server1: 11, server2: 12, server3: 13 }
 
 // Containers access it from another account.
 await letOthersRead(tmpdir())
-const variants = variantsIn(tmpdir())
 const engine = await runningEngine()
 const skip = typeof engine === 'string' ? engine : false
 const { podman } = typeof engine === 'string' ? ({} as Engine) : engine
@@ -136,23 +127,6 @@ describe('the image', { skip }, () => {
     assert.equal((await fetchRaw(url, id)).status, 200)
     await podman('rm', '--force', '--time', '0', 'one')
   })
-
-  // The image runs the single executable, which passes the whole contract (test/packaging/executable.long.test.ts).
-  const startImage: StartHost = async (env = {}) => {
-    const dataDir = await newFolder()
-    await chown(dataDir, 65532, 65532)
-    const { settings, name } = await variants.of(env)
-    const server = await startServer(settings, { dataDir, program: programOf(dataDir, name) })
-    return {
-      ...ownHost(server),
-      breakDown: () => breakLedger(dataDir),
-      async stop() {
-        await server.stop()
-        await rm(dataDir, { recursive: true, force: true })
-      },
-    }
-  }
-  httpContract('the image', startImage, { parts: OF_PLACES })
 })
 
 describe('one.yaml', { skip }, () => {
@@ -176,25 +150,6 @@ describe('one.yaml', { skip }, () => {
     await podman('rm', '--force', '--time', '0', 'alone-pinhole')
   })
 })
-
-/**
- * The command that runs the image on the host's network, with the environment of its own process. `executable` replaces the
- * image's own.
- */
-function programOf(dataDir: string, executable: string | null): { file: string; words: string[] } {
-  // tmpdir() holds the file that makes the ledger's disk fail.
-  const mounts = [`${dataDir}:${dataDir}`, `${tmpdir()}:${tmpdir()}`]
-  if (executable !== null) mounts.push(`${join(tmpdir(), executable)}:/usr/bin/pinhole-server:ro`)
-  return {
-    file: 'env',
-    words: [
-      ...Object.entries((engine as Engine).variables).map(([name, value]) => `${name}=${value}`),
-      ...['podman', 'run', '--rm', '--network', 'host', '--env-host', '--env', 'TMPDIR=/tmp', ...SANDBOX],
-      ...mounts.flatMap((mount) => ['--volume', mount]),
-      IMAGE,
-    ],
-  }
-}
 
 describe('compose.yaml', { skip }, () => {
   let project: ComposeProject

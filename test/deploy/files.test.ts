@@ -100,6 +100,12 @@ test('nginx and Varnish let an upload pause for as long as the servers do', asyn
   }
 })
 
+test('nginx sends requests for an image that it cannot cache at the same time', async () => {
+  const site = await shipped('nginx/pinhole.conf')
+  // Its default is 5 s, for each request.
+  assert.ok(Number(/^ *proxy_cache_lock_timeout (\d+)ms;/m.exec(site)?.[1]) < 500)
+})
+
 test('Caddy accepts its configuration', { skip: await skipWithout('caddy') }, async (t) => {
   const folder = await folderOf(t)
   await run(

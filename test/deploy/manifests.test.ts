@@ -13,6 +13,7 @@ import { ConfigMap, Secret, Service } from 'kubernetes-models/v1'
 import { parse, parseAllDocuments } from 'yaml'
 import { describeConfig } from '../../src/config.ts'
 import { LIMITS } from '../../src/node/http/limits.ts'
+import { DEFAULT_MAX_UPLOAD_BYTES } from '../../src/protocol.ts'
 import { folderOf } from '../support/folder.ts'
 import { skipWithout } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
@@ -102,6 +103,9 @@ test('the manifest’s objects are consistent, and match the service', async () 
   assert.ok(
     container.volumeMounts.some(({ mountPath }: Parsed) => dockerfile.includes(`DATA_DIR=${mountPath}\n`)),
   )
+  // Otherwise a few addresses that upload slowly could have the pod evicted.
+  const room = Number(/^(\d+)Gi$/.exec(pod.volumes[0].emptyDir.sizeLimit)![1]) * 2 ** 30
+  assert.ok(room > LIMITS.maxConcurrentReads * DEFAULT_MAX_UPLOAD_BYTES)
   assert.equal(container.livenessProbe.httpGet.path, '/healthz')
   // If the store or the ledger is down it is down for all: without any ready pod, no image would be served.
   assert.equal(container.readinessProbe.httpGet.path, '/healthz')

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { it } from 'node:test'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
@@ -10,6 +12,7 @@ import { childrenOf } from '../support/attack/process-costs.ts'
 import { apngOf } from '../support/chunks.ts'
 import { folderOf } from '../support/folder.ts'
 import { png } from '../support/images/tiny-images.ts'
+import { end, listen } from '../support/listen.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { launch, NODE, ROOT } from '../support/processes/process.ts'
 import { serverFor } from '../support/processes/server.ts'
@@ -201,4 +204,33 @@ it('blocks listed images, and near copies of images removed for a severe categor
   await untilStatus((await store(server.url, again)).id, 410)
   assert.equal((await post(server.url, again)).json().error, 'blocked-image', 'its bytes are blocked too')
   assert.doesNotMatch(output(), new RegExp(`removal of ${copy.id}`), 'it learns only what people removed')
+})
+
+it('repeats a download that broke off', async (t) => {
+  const bytes = await jpeg(5)
+  const verdicts: unknown[] = []
+  let downloads = 0
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const scan = { id: 'AAAAAAAAAAA', claim: '1', size: bytes.length, bytes: '/bytes', preview: null }
+    if (request.url === '/bytes') {
+      response.writeHead(200, { 'Content-Length': bytes.length })
+      if (++downloads > 1) response.end(bytes)
+      else response.write(bytes.subarray(0, 100), () => response.destroy())
+    } else if (request.url === '/scans/claim') {
+      response.end(JSON.stringify({ scans: verdicts.length === 0 ? [scan] : [] }))
+    } else if (request.url?.startsWith('/scans/removals')) {
+      response.end(JSON.stringify({ removals: [], until: null }))
+    } else {
+      verdicts.push(JSON.parse(body).verdict)
+      response.end()
+    }
+  })
+  const PINHOLE = `http://127.0.0.1:${await listen(server)}`
+  t.after(() => end(server))
+  const env = { PINHOLE, SCANNER_TOKEN, STATE: join(await folderOf(t), 'state'), PAUSE_MS: '50' }
+  const { child, output } = launch(['scanner.mjs'], env, NODE, FOLDER)
+  t.after(() => child.kill())
+  await until(`there is a verdict: ${output.stderr}`, () => verdicts.length > 0)
+  assert.deepEqual(verdicts, ['clean'])
 })

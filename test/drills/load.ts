@@ -30,10 +30,6 @@ export interface Load {
   snapshot(): Acknowledged
   /** Compares a service with everything that was acknowledged, by default at the end. Call after `stop`. */
   check(url: string, snapshot?: Acknowledged): Promise<Tally>
-  /** Deletes `count` images. Call after `stop`. */
-  removeSome(url: string, count: number): Promise<number>
-  /** The first few errors of the clients. */
-  errors(): string[]
 }
 
 export interface LoadOptions {
@@ -165,11 +161,5 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
         faults: faults.slice(0, 10),
       }
     },
-    async removeSome(url, count) {
-      const some = images.filter(({ state }) => state === 'stored').slice(0, count)
-      for (const image of some) await remove(url, image)
-      return some.length
-    },
-    errors: () => errors,
   }
 }

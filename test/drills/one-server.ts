@@ -4,31 +4,21 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
-import type { Env } from '../support/processes/process.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { sha256Of } from '../support/sha256.ts'
 import type { Tally } from './drill.ts'
-import { type Acknowledged, type Load, startLoad } from './load.ts'
-
-export interface Scene {
-  server: RunningServer
-  load: Load
-  faults: string[]
-}
+import { type Acknowledged, startLoad } from './load.ts'
 
 export async function onOneServer(
   rounds: number,
-  runRound: (scene: Scene) => Promise<void>,
-  options: { env?: Env; nodeArguments?: string[] } = {},
+  runRound: (server: RunningServer) => Promise<void>,
 ): Promise<Tally> {
-  const env = { UPLOADS_PER_DAY: '1000000', LOG_LEVEL: 'warn', ...options.env }
-  const server = await startServer(env, { nodeArguments: options.nodeArguments ?? [] })
+  const server = await startServer({ UPLOADS_PER_DAY: '1000000', LOG_LEVEL: 'warn' })
   const load = startLoad(() => [server.url])
-  const faults: string[] = []
   try {
     for (let round = 0; round < rounds; round++) {
       await load.uploads(30)
-      await runRound({ server, load, faults })
+      await runRound(server)
     }
     await load.uploads(10)
     await load.stop()
@@ -36,12 +26,12 @@ export async function onOneServer(
     // Again after a restart, so that cached images are read from disk too.
     await server.restart()
     const fromDisk = await load.check(server.url)
-    faults.push(...(await faultsOnDisk(server, load.snapshot(), tally.errors)))
+    const onDisk = await faultsOnDisk(server, load.snapshot(), tally.errors)
     return {
       ...tally,
       lost: Math.max(tally.lost, fromDisk.lost),
       risen: Math.max(tally.risen, fromDisk.risen),
-      faults: [...tally.faults, ...fromDisk.faults, ...faults],
+      faults: [...tally.faults, ...fromDisk.faults, ...onDisk],
     }
   } finally {
     await load.stop()

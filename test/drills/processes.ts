@@ -1,4 +1,4 @@
-/** Drills with processes that are killed, stopped or suspended. */
+/** Drills with processes that are killed or suspended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isReady } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
@@ -12,7 +12,7 @@ export const kill: Drill = {
   mayFail: true,
   run: (rounds) => {
     let kills = 0
-    return onOneServer(rounds * 6, async ({ server }) => {
+    return onOneServer(rounds * 6, async (server) => {
       await sleep(Math.random() * 200)
       await server.kill()
       // Other runtimes than Node run a single process.
@@ -22,25 +22,12 @@ export const kill: Drill = {
   },
 }
 
-export const stop: Drill = {
-  name: 'stop',
-  story:
-    'SIGTERM under load, followed by a restart. Requests in flight complete; new connections are refused meanwhile.',
-  mayFail: true,
-  run: (rounds) =>
-    onOneServer(rounds, async ({ server, faults }) => {
-      const ran = await server.end()
-      if (ran.code !== 0) faults.push(`the server exited with ${ran.code ?? ran.signal}`)
-      await server.restart()
-    }),
-}
-
 export const hang: Drill = {
   name: 'hang',
   story: 'The process is suspended for two seconds under load (SIGSTOP), and then continues.',
   mayFail: false,
   run: (rounds) =>
-    onOneServer(rounds, async ({ server }) => {
+    onOneServer(rounds, async (server) => {
       process.kill(server.pid, 'SIGSTOP')
       await sleep(2000)
       process.kill(server.pid, 'SIGCONT')

@@ -1,7 +1,7 @@
 /** Failing disk calls: the client gets a clear error, nothing is half-written, and the server keeps serving. */
 
 import assert from 'node:assert/strict'
-import { rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { filesIn } from '../support/files.ts'
@@ -113,4 +113,24 @@ it('answers 503 and removes nothing if the image can’t be read', async () => {
   await rm(order)
   assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
   assert.equal((await remove(server.url, key)).status, 200)
+})
+
+it('answers 503, not 404, while the disk is not mounted: clients would discard their deletion keys', async () => {
+  const { id, key, bytes } = await store(server.url)
+  await server.restart()
+  const elsewhere = `${server.dataDir}-unmounted`
+  await rename(server.dataDir, elsewhere)
+  const answers = [
+    await fetchRaw(server.url, id),
+    await request(server.url, 'GET', `/${id}`),
+    await post(server.url, gif()),
+    await remove(server.url, key),
+  ]
+  await rename(elsewhere, server.dataDir)
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [503, 503, 503, 503],
+  )
+  assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+  await store(server.url)
 })

@@ -2,16 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { open, readdir, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { openDiskMonitor } from '../../src/node/monitors.ts'
 import { adminSession } from '../support/admin-session.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { filesIn } from '../support/files.ts'
-import { newFolder } from '../support/folder.ts'
+import { folderOf, newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type RunningServer, serverFor } from '../support/processes/server.ts'
+import { ROOT } from '../support/processes/process.ts'
+import { type RunningServer, serverFor, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
@@ -50,6 +53,27 @@ it('a full disk: answers 507, still serves and deletes, and accepts uploads agai
   await store(server.url)
 })
 
+it('measures free space where the images are, which may be a disk of their own', async (t) => {
+  const mount = await mountSmall()
+  if (mount === null) return t.skip('mounting a small tmpfs needs root')
+  const dataDir = await folderOf(t)
+  await symlink(mount.folder, join(dataDir, 'images'))
+  const server = await serverFor(t, { MIN_FREE_BYTES: '26000000' }, { dataDir })
+  t.after(() => mount.unmount())
+  const { text } = await atAdmin(dataDir, 'GET', '/metrics')
+  assert.ok(Number(/^pinhole_disk_free_bytes (\d+)$/m.exec(text)?.[1]) < 26e6, text)
+  assert.equal((await post(server.url, gif())).status, 507)
+})
+
+it('a start on a full disk says that it is full', async (t) => {
+  const mount = await mountSmall()
+  if (mount === null) return t.skip('mounting a small tmpfs needs root')
+  t.after(() => mount.unmount())
+  await cp(join(ROOT, 'test/releases/0.1.0'), mount.folder, { recursive: true })
+  await fillUp(join(mount.folder, 'ballast'))
+  await assert.rejects(startServer({}, { dataDir: mount.folder }), /free up space on the disk of DATA_DIR/)
+})
+
 for (const [resource, mountOptions, fill] of [
   ['bytes', 'size=24m', (folder: string) => fillUp(join(folder, 'ballast'))],
   ['inodes', 'size=24m,nr_inodes=200', useInodes],
@@ -57,7 +81,8 @@ for (const [resource, mountOptions, fill] of [
   it(`the operator can hold, remove, block and pause without free ${resource}, with and without a running server`, async (t) => {
     const mount = await mountSmall(mountOptions)
     if (mount === null) return t.skip('mounting a small tmpfs needs root')
-    const server = await serverFor(t, {}, { dataDir: mount.folder })
+    const second = join(await folderOf(t), 'second')
+    const server = await serverFor(t, { TOMBSTONES_URL: `file:${second}` }, { dataDir: mount.folder })
     const disk = await openDiskMonitor(mount.folder)
     t.after(async () => {
       await disk.stop()
@@ -66,15 +91,23 @@ for (const [resource, mountOptions, fill] of [
     const images = []
     for (let i = 0; i < 5; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
     assert.ok(disk.used()! < 0.9, `${disk.used()}`)
-    await fill(mount.folder)
-    await until('the disk monitor notices', () => disk.used()! > 0.9, 10_000)
     const ids = images.map(({ id }) => id)
+    await until('the second location is in use', () => existsSync(join(second, 'followed.json')))
+    await rename(second, `${second}-away`)
+    assert.equal((await remove(server.url, images[3]!.key)).status, 200)
+    await fill(mount.folder)
+    await until('the disk monitor notices', () => disk.used()! > 0.9)
+    await rename(`${second}-away`, second)
+    await until('the deletion is replicated', async () => {
+      const names = (await readdir(second)).filter((name) => name.endsWith('.jsonl'))
+      const texts = await Promise.all(names.map((name) => readFile(join(second, name), 'utf8')))
+      return texts.join('').includes(ids[3]!)
+    })
     await succeed(server, ['hold', ids[0]!, '--reason', 'test'], ['pause', '--reason', 'test'])
     assert.equal((await fetchRaw(server.url, ids[0]!)).status, 403)
     await until(
       'the server notices the pause',
       async () => (await post(server.url, gif())).json().error === 'uploads-paused',
-      10_000,
     )
     await server.end()
     await fill(mount.folder)
@@ -94,7 +127,7 @@ for (const [resource, mountOptions, fill] of [
     for (const name of await readdir(mount.folder)) {
       if (name.startsWith('ballast')) await rm(join(mount.folder, name))
     }
-    await until('uploads succeed again', async () => (await post(server.url, gif())).status === 201, 10_000)
+    await until('uploads succeed again', async () => (await post(server.url, gif())).status === 201)
   })
 }
 

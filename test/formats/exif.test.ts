@@ -20,19 +20,20 @@ test('minimal Exif round-trips', () => {
       xResolution: rational,
       yResolution: rational,
       resolutionUnit: fc.integer({ min: 1, max: 3 }),
+      isAdobeRgb: fc.boolean(),
     },
     { requiredKeys: [] },
   )
   fc.assert(
     fc.property(facts, (some) => {
       const written = minimalExif({ ...some, hasLocation: true })
-      const { orientation, xResolution, yResolution } = some
-      assert.equal(written === null, !orientation && !xResolution && !yResolution)
+      const { orientation, xResolution, yResolution, isAdobeRgb = false } = some
+      assert.equal(written === null, !orientation && !xResolution && !yResolution && !isAdobeRgb)
       if (!written) return
       const read = readExif(written)
       assert.deepEqual(
-        [read.orientation, read.xResolution, read.yResolution, read.hasLocation],
-        [orientation, xResolution, yResolution, false],
+        [read.orientation, read.xResolution, read.yResolution, read.isAdobeRgb, read.hasLocation],
+        [orientation, xResolution, yResolution, isAdobeRgb, false],
       )
       assert.deepEqual(minimalExif(read), written)
     }),
@@ -74,6 +75,12 @@ test('a location requires non-zero coordinates', () => {
   assert.equal(located([{ tag: 0, type: 7, value: [2, 3, 0, 0] }]), false, 'only a version')
   assert.equal(located([{ tag: 2, type: 5, value: [0, 0, 0, 0, 0, 0] }]), false, 'no GPS fix: 0/0')
   assert.equal(located([{ tag: 2, type: 5, value: [0, 1, 0, 1, 0, 1] }]), true, 'on the equator')
+})
+
+test('Adobe RGB is recognized by the index of its option files', () => {
+  assert.equal(readExif(cameraExif({ interoperability: 'R03' })).isAdobeRgb, true)
+  assert.equal(readExif(cameraExif({ interoperability: 'R98' })).isAdobeRgb, false)
+  assert.equal(readExif(cameraExif()).isAdobeRgb, false)
 })
 
 test('values of a wrong type or out of range are ignored', () => {

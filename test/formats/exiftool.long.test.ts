@@ -21,6 +21,7 @@ const HARMLESS = [
   /^(QuickTime|Meta|Track\d) /,
   /^File (FileType|FileTypeExtension|MIMEType|Image(Width|Height)|EncodingProcess|BitsPerSample|ColorComponents|YCbCrSubSampling|ExifByteOrder)$/,
   /^IFD0 (Orientation|[XY]Resolution|ResolutionUnit)$/,
+  /^(ExifIFD ColorSpace|InteropIFD InteropIndex)$/,
   /^PNG (Image(Width|Height)|BitDepth|ColorType|Compression|Filter|Interlace|Palette|Transparency|BackgroundColor|Gamma|SRGBRendering|SignificantBits|ProfileName|Animation\w+|White\w+|(Red|Green|Blue)[XY]|PaletteHistogram)$/,
   /^XMP-(hdrgm|Container|apdi|HDRGainMap) /,
   /^Apple (HDRHeadroom|HDRGain)$/,
@@ -29,6 +30,7 @@ const HARMFUL = /thumbnail|preview(?!Time|Duration)|comment|gps|trailer|userdata
 
 /** Tags that must be the same before and after. */
 const KEPT = ['File ImageWidth', 'File ImageHeight', 'QuickTime Rotation', 'ICC_Profile ProfileDescription']
+const COLOUR_SPACE = 'InteropIFD InteropIndex'
 
 const run = promisify(execFile)
 
@@ -136,6 +138,9 @@ test('exiftool finds nothing private in what is stored', {
     for (const fault of ['ExifTool Warning', 'ExifTool Error'])
       assert.ok(tags[fault] === undefined || tags[fault] === tagsBefore[fault], `${file}: ${tags[fault]}`)
     for (const tag of KEPT) assert.equal(tags[tag], tagsBefore[tag], `${file}: ${tag}`)
+    // Only Adobe RGB, and only in a JPEG, is said by these fields alone.
+    const isAdobeRgb = /^R03/.test(String(tagsBefore[COLOUR_SPACE])) && tags['File FileType'] === 'JPEG'
+    assert.equal(tags[COLOUR_SPACE], isAdobeRgb ? tagsBefore[COLOUR_SPACE] : undefined, file)
   }
   t.diagnostic(`${exposed} of ${files.length} files had private tags before, none after`)
   assert.ok(exposed > 50)

@@ -11,6 +11,7 @@ import { madeImages } from '../support/images/images.ts'
 import { exifSegment } from '../support/images/jpeg.ts'
 import { segment, withSegments } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
+import { calibrated, cleanProfile } from '../support/images/planted-profiles.ts'
 import { cameraExif } from '../support/images/private-metadata.ts'
 import { png } from '../support/images/tiny-images.ts'
 import { scrub } from './subject.ts'
@@ -115,8 +116,8 @@ describe('an ICC profile in a PNG', () => {
     assert.equal(await keeps(profile(4_000_000, 10_000)), false)
   })
 
-  test('is recompressed only when it has trailing data, and dropped if it is large then', async () => {
-    const large = profile(2_000_000, 1_000_000)
+  test('is recompressed only when a part must be removed, and dropped if it is large then', async () => {
+    const large = profile(3_000_000, 1_000_000)
     const zlib = deflateSync(large, { level: 1 })
     const { file, segments } = await scrubbed(zlib)
     const { body } = pngChunks(file).find(({ type }) => type === 'iCCP')!
@@ -133,6 +134,8 @@ describe('an ICC profile in a PNG', () => {
       const kept = pngChunks(recompressed.file).find(({ type }) => type === 'iCCP')
       assert.deepEqual(kept && inflateSync(kept.body.subarray(5)), isKept ? body : undefined)
     }
+    const ofDisplay = calibrated(await cleanProfile(), 2_200_000)
+    assert.equal((await scrubbed(deflateSync(ofDisplay))).file.includes('iCCP'), false)
   })
 })
 

@@ -8,6 +8,7 @@ import { inspect } from '../../src/formats/inspect.ts'
 import { inspectUpload, splitFrame } from '../../src/formats/inspect-upload.ts'
 import { extent } from '../support/extent.ts'
 import { framed, previewed } from '../support/images/previewed.ts'
+import { counted } from './subject.ts'
 
 async function contentOf(bytes: Uint8Array, segments: Segment[]): Promise<Buffer> {
   return Buffer.from(await readAll(memorySource(bytes), segments))
@@ -30,6 +31,15 @@ it('stores a clean upload unchanged, as one range', async () => {
     assert.deepEqual(await contentOf(file, found.image.segments), image)
     assert.deepEqual(await contentOf(file, found.preview!.segments), preview)
   }
+})
+
+it('is a part of a GIF, which is read once', async () => {
+  const { file } = await previewed('gif')
+  const { source, counts } = counted(memorySource(file))
+  const found = await inspectUpload(source)
+  const whole = [{ offset: 0, length: file.length }]
+  assert.deepEqual([found.preview, found.segments, found.image.segments], [null, whole, whole])
+  assert.ok(counts.read < 1.5 * file.length, `${counts.read} of ${file.length}`)
 })
 
 it('reassembles image and preview when something is removed from either', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import sharp from 'sharp'
-import { withoutDisplay } from '../../src/formats/metadata/icc.ts'
+import { readProfile } from '../../src/formats/metadata/icc.ts'
 import { webpChunks } from '../support/chunks.ts'
 import { corpus, DAMAGED, reportMissingCorpus } from '../support/corpus.ts'
 import { madeImages } from '../support/images/images.ts'
@@ -66,7 +66,8 @@ async function assertSameAfterwards(file: Uint8Array) {
   assert.deepEqual([result.width, result.height], await displayedSize(file))
   const after = await decoded(result.file)
   const { icc } = before.shown
-  assert.deepEqual(after.shown, { ...before.shown, icc: icc && Buffer.from(withoutDisplay(icc) ?? icc) })
+  for (const { at, bytes } of (icc && readProfile(icc, icc.length)?.edits) ?? []) icc?.set(bytes, at)
+  assert.deepEqual(after.shown, before.shown)
   assert.ok(after.pixels.equals(before.pixels), 'pixels are unchanged')
   const again = await scrub(result.file)
   assert.equal(again.unchanged, true, 'scrubbing a scrubbed file changes nothing')

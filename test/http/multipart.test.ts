@@ -29,11 +29,8 @@ function split(body: Buffer, offsets: number[]): Buffer[] {
 }
 
 async function read(boundary: string, pieces: Buffer[]): Promise<Buffer> {
-  const found: Buffer[] = []
-  for await (const piece of filePart(`multipart/form-data; boundary=${boundary}`, Readable.from(pieces))) {
-    found.push(Buffer.from(piece))
-  }
-  return Buffer.concat(found)
+  const file = filePart(`multipart/form-data; boundary=${boundary}`, Readable.from(pieces))
+  return Buffer.concat(await Array.fromAsync(file, (piece) => Buffer.from(piece)))
 }
 
 describe('a form that arrives in chunks', () => {

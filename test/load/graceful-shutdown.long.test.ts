@@ -6,8 +6,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import { serverFor } from '../support/processes/server.ts'
 import { converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
-import { fetchRaw, store } from '../support/upload.ts'
-import { isRefused, reservationsLeft, sendHalf } from './halfway.ts'
+import { begin, fetchRaw, remaining, store } from '../support/upload.ts'
 
 describe('SIGTERM', () => {
   for (const WORKERS of ['1', '2']) {
@@ -16,10 +15,10 @@ describe('SIGTERM', () => {
       const before = await store(server.url)
       const addresses = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 10}`)
       const uploads = await Promise.all(
-        addresses.map((address, i) => sendHalf(server.url, i % 2 ? 3000 : 800_000, address)),
+        addresses.map((address, i) => begin(server.url, address, gif({ size: i % 2 ? 3000 : 800_000 }))),
       )
       for (const address of addresses) {
-        await until('it is in flight', async () => (await reservationsLeft(server.url, address)) === 999)
+        await until('it is in flight', async () => (await remaining(server.url, address)) === 999)
       }
       const idle = await converse(server.url)
       await idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -28,9 +27,9 @@ describe('SIGTERM', () => {
       await idle.closed
       await until('new connections are refused', () => isRefused(server.url))
       const answers = await Promise.all(
-        uploads.map(async ({ talk, rest, bytes }) => {
-          await talk.write(rest)
-          const answer = await talk.answer()
+        uploads.map(async ({ write, answer: next, rest, bytes }) => {
+          await write(rest)
+          const answer = await next()
           assert.equal(answer.status, 201, answer.text)
           return { ...answer.json(), bytes }
         }),
@@ -42,6 +41,16 @@ describe('SIGTERM', () => {
         assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
       }
       assert.deepEqual((await filesIn(server.dataDir)).others, [])
+    })
+  }
+
+  for (const WORKERS of ['1', '2']) {
+    it(`logs why the server did not stop cleanly, and exits with 1 (WORKERS=${WORKERS})`, async (t) => {
+      const preload = new URL('../support/processes/failing-close.ts', import.meta.url)
+      const server = await serverFor(t, { WORKERS, NODE_OPTIONS: `--import ${preload}` })
+      const { code, stderr } = await server.end('SIGTERM')
+      assert.equal(code, 1)
+      assert.match(stderr, /the disk is gone.*the server did not stop cleanly/)
     })
   }
 
@@ -59,3 +68,14 @@ describe('SIGTERM', () => {
     assert.equal((await ended).code, 0)
   })
 })
+
+/** Whether the server refuses connections. */
+function isRefused(url: string): Promise<boolean> {
+  return converse(url).then(
+    (talk) => {
+      talk.close()
+      return false
+    },
+    (error) => error.code === 'ECONNREFUSED',
+  )
+}

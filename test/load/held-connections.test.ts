@@ -9,8 +9,7 @@ import { formOf } from '../support/multipart.ts'
 import { startLocalServer } from '../support/processes/local-server.ts'
 import { type Conversation, converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
-import { store } from '../support/upload.ts'
-import { reservationsLeft, sendHalf } from './halfway.ts'
+import { begin, remaining, store } from '../support/upload.ts'
 
 describe('clients that hold a connection', { concurrency: 4 }, () => {
   const short: Partial<Limits> = {
@@ -57,15 +56,15 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
   it('refuses a body that is too slow, and releases its reservation', async (t) => {
     const server = await startLocalServer({}, { limits: { ...short, idleMs: 10_000, requestMs: 60_000 } })
     t.after(() => server.stop())
-    const { talk, rest } = await sendHalf(server.url, 100_000, '198.51.100.9')
+    const talk = await begin(server.url, '198.51.100.9', gif({ size: 100_000 }))
     t.after(() => talk.close())
-    const dripping = drip(talk, rest)
+    const dripping = drip(talk, talk.rest)
     const answer = await talk.answer()
     assert.equal(answer.status, 408, answer.text)
     assert.equal(answer.json().error, 'too-slow')
     await talk.closed
     await dripping
-    assert.equal(await reservationsLeft(server.url, '198.51.100.9'), 100)
+    assert.equal(await remaining(server.url, '198.51.100.9'), 100)
   })
 
   for (const [name, start] of [
@@ -96,31 +95,31 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     const limits = { bodyBytes: 1000, bodyByteSeconds: 500_000, minBytesPerSecond: 2 ** 40 }
     const server = await startLocalServer({}, { limits })
     t.after(() => server.stop())
-    const small = await sendHalf(server.url, 2000, '198.51.100.9')
-    const large = await sendHalf(server.url, 1_000_000, '198.51.100.10')
-    t.after(() => large.talk.close())
-    const dripping = drip(large.talk, large.rest)
+    const small = await begin(server.url, '198.51.100.9', gif({ size: 2000 }))
+    const large = await begin(server.url, '198.51.100.10', gif({ size: 1_000_000 }))
+    t.after(() => large.close())
+    const dripping = drip(large, large.rest)
     for (const byte of small.rest.subarray(0, 60)) {
-      await small.talk.write(Buffer.of(byte))
+      await small.write(Buffer.of(byte))
       await sleep(20)
     }
-    await small.talk.write(small.rest.subarray(60))
-    assert.equal((await small.talk.answer()).status, 201)
-    small.talk.close()
-    assert.equal((await large.talk.answer()).status, 408)
-    await large.talk.closed
+    await small.write(small.rest.subarray(60))
+    assert.equal((await small.answer()).status, 201)
+    small.close()
+    assert.equal((await large.answer()).status, 408)
+    await large.closed
     await dripping
   })
 
   it('gives up on a stalled body, and releases its reservation', async (t) => {
     const server = await startLocalServer({}, { limits: short })
     t.after(() => server.stop())
-    const { talk } = await sendHalf(server.url, 1_000_000, '198.51.100.9')
+    const talk = await begin(server.url, '198.51.100.9', gif({ size: 1_000_000 }))
     t.after(() => talk.close())
     await talk.closed
     await until(
       'the reservation is released',
-      async () => (await reservationsLeft(server.url, '198.51.100.9')) === 100,
+      async () => (await remaining(server.url, '198.51.100.9')) === 100,
     )
   })
 

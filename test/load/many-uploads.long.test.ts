@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { peakMegabytes } from '../support/attack/process-costs.ts'
+import { gif } from '../support/images/tiny-images.ts'
 import { serverFor } from '../support/processes/server.ts'
-import { fetchRaw, store } from '../support/upload.ts'
-import { sendHalf } from './halfway.ts'
+import { begin, fetchRaw, store } from '../support/upload.ts'
 
 const isLinux = process.platform === 'linux'
 
@@ -13,11 +13,11 @@ it('many concurrent uploads are not held in memory, do not block other requests,
   const { id, bytes } = await store(server.url)
   const before = isLinux ? peakMegabytes(server.pid) : 0
   const uploads = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => sendHalf(server.url, 12_000_000, `198.51.100.${i}`)),
+    Array.from({ length: 20 }, (_, i) => begin(server.url, `198.51.100.${i}`, gif({ size: 12_000_000 }))),
   )
   for (let i = 0; i < 50; i++) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
   const answers = await Promise.all(
-    uploads.map(async ({ talk, rest, bytes }) => {
+    uploads.map(async ({ rest, bytes, ...talk }) => {
       await talk.write(rest)
       const answer = await talk.answer()
       talk.close()

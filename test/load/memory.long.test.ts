@@ -1,11 +1,11 @@
 /** Memory use after a wave of uploads. */
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { it } from 'node:test'
+import { peakMegabytes, residentMegabytes } from '../support/attack/process-costs.ts'
+import { gif } from '../support/images/tiny-images.ts'
 import { serverFor } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
-import { store } from '../support/upload.ts'
-import { sendHalf } from './halfway.ts'
+import { begin, store } from '../support/upload.ts'
 
 const ADDRESSES = 60
 const UPLOADS = 16
@@ -20,32 +20,26 @@ const isLinux = process.platform === 'linux'
 it('a wave of uploads leaves little in memory', { skip: !isLinux && 'needs /proc' }, async (t) => {
   const server = await serverFor(t)
   await store(server.url)
-  const before = await megabytes(server.pid, 'VmRSS')
+  const before = residentMegabytes(server.pid)
   const talks = []
   for (let index = 0; index < ADDRESSES; index++) {
     const from = `198.51.${index}.1`
     const started = await Promise.all(
-      Array.from({ length: UPLOADS }, () => sendHalf(server.url, BYTES, from).catch(() => null)),
+      Array.from({ length: UPLOADS }, () => begin(server.url, from, gif({ size: BYTES })).catch(() => null)),
     )
-    talks.push(...started.filter((half) => half !== null).map(({ talk }) => talk))
+    talks.push(...started.filter((talk) => talk !== null))
   }
   assert.ok(talks.length > 400, `${talks.length} connections`)
-  const peak = await megabytes(server.pid, 'VmHWM')
+  const peak = peakMegabytes(server.pid)
   assert.ok(peak < 350, `from ${before} to ${peak} MB`)
   for (const talk of talks) talk.close()
   // Measured: 0.87 to 0.96 × the initial size; without the trim at rest 1.6 ×.
   let left = peak
-  const isBack = async () => {
-    left = await megabytes(server.pid, 'VmRSS')
+  const isBack = () => {
+    left = residentMegabytes(server.pid)
     return left < before * 1.2
   }
   await until('memory is released', isBack, TIMEOUT_MS).catch((cause) => {
     throw new Error(`${left} MB in use after a peak of ${peak}; ${before} before`, { cause })
   })
 })
-
-/** Unit: MB. */
-async function megabytes(pid: number, field: string): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
-}

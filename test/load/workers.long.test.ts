@@ -1,35 +1,41 @@
 /** Several workers on one port, and their supervisor. */
 import assert from 'node:assert/strict'
 import { readdirSync, readlinkSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { childrenOf, descriptors } from '../support/attack/process-costs.ts'
 import { filesIn } from '../support/files.ts'
+import { folderOf } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { succeeds } from '../support/processes/process.ts'
+import { NODE, succeeds } from '../support/processes/process.ts'
 import { serverFor, startServer } from '../support/processes/server.ts'
 import { converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
-import { burst, fetchRaw, remove, store } from '../support/upload.ts'
-import { sendHalf } from './halfway.ts'
+import { begin, burst, fetchRaw, remove, store } from '../support/upload.ts'
 
 /** A request that takes longer is considered lost. */
 const TIMEOUT_MS = 20_000
 
 it('a supervisor does not restart workers while it shuts down', async (t) => {
-  const server = await serverFor(t, { WORKERS: '2' })
+  const [server, other] = [await serverFor(t, { WORKERS: '2' }), await serverFor(t, { WORKERS: '2' })]
   const workers = childrenOf(server.pid)
   if (workers === null) return t.skip('killing a single worker needs Linux')
   const halves = await Promise.all(
-    Array.from({ length: 8 }, (_, i) => sendHalf(server.url, 3000, `198.51.100.${i + 10}`)),
+    Array.from({ length: 8 }, (_, i) => begin(server.url, `198.51.100.${i + 10}`)),
   )
   process.kill(workers[0]!, 'SIGKILL')
   await until('its death is noticed', () => server.stderr().includes('a worker died'))
   const ended = server.end('SIGTERM')
-  // The other worker has uploads to finish, which takes longer than a restart would.
-  await sleep(2000)
-  for (const { talk } of halves) talk.close()
+  // The other worker has uploads to finish. Meanwhile a server that goes on restarts one.
+  const before = childrenOf(other.pid)!
+  process.kill(before[0]!, 'SIGKILL')
+  await until('the other server has a successor', () =>
+    childrenOf(other.pid)!.some((pid) => !before.includes(pid)),
+  )
+  assert.deepEqual(childrenOf(server.pid), [workers[1]])
+  for (const half of halves) half.close()
   assert.equal((await ended).code, 0)
 })
 
@@ -56,7 +62,7 @@ it('two workers share one quota, see deletions and removals immediately, and sur
   if (workers === null) return t.skip('killing a single worker needs Linux')
   const drafts = async () => (await filesIn(server.dataDir)).others.length
   const halves = await Promise.all(
-    Array.from({ length: 6 }, (_, i) => sendHalf(server.url, 2_000_000, `198.51.100.${i + 80}`)),
+    Array.from({ length: 6 }, (_, i) => begin(server.url, `198.51.100.${i + 80}`, gif({ size: 2_000_000 }))),
   )
   await until('all are drafts on disk', async () => (await drafts()) === halves.length)
   process.kill(workers[0]!, 'SIGKILL')
@@ -64,7 +70,7 @@ it('two workers share one quota, see deletions and removals immediately, and sur
     const now = childrenOf(server.pid)
     return now?.length === 2 && !now.includes(workers[0]!)
   })
-  for (const { talk } of halves) talk.close()
+  for (const half of halves) half.close()
   await until('no draft is left, not even one of the dead worker', async () => (await drafts()) === 0)
   for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
   await store(server.url, gif(), '198.51.100.77')
@@ -73,6 +79,24 @@ it('two workers share one quota, see deletions and removals immediately, and sur
   await until('a successor answers', () => succeeds(store(server.url, gif(), '198.51.100.78')))
   await server.end()
   assert.equal(server.stdout().match(/Pinhole is at/g)?.length, 1, 'restarts are not announced')
+})
+
+it('a supervisor that cannot start a worker tries again, with the settings of its own start', async (t) => {
+  const folder = await folderOf(t)
+  const [NO_WORKER, envFile] = [join(folder, 'no-worker'), join(folder, 'env')]
+  await writeFile(envFile, 'WORKERS=2\n')
+  const NODE_OPTIONS = `--import ${new URL('../support/processes/no-worker.ts', import.meta.url).href}`
+  const program = { file: NODE, words: ['bin/serve.mjs', '--env-file', envFile] }
+  const server = await serverFor(t, { NO_WORKER, NODE_OPTIONS }, { program })
+  const workers = childrenOf(server.pid)
+  if (workers === null) return t.skip('killing a single worker needs Linux')
+  await writeFile(envFile, 'no assignment\n')
+  await writeFile(NO_WORKER, '')
+  for (const worker of workers) process.kill(worker, 'SIGKILL')
+  await until('no worker can be started', () => server.stderr().includes('a worker could not be started'))
+  await rm(NO_WORKER)
+  await until('a successor answers', () => succeeds(store(server.url)))
+  assert.equal((await server.end()).code, 0)
 })
 
 describe('a worker that is killed under load', () => {

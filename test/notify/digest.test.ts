@@ -15,7 +15,8 @@ const CATEGORY_NAMES = Object.keys(CATEGORIES) as ReportCategory[]
 const ORDINARY = CATEGORY_NAMES.filter((name) => CATEGORIES[name].severity > URGENT)
 
 interface Scene {
-  clock: { now: number }
+  /** `asked`: how often it was read. */
+  clock: { now: number; asked: number }
   counted: string[]
   sent: Notice[]
   file(category: ReportCategory, image: string): Promise<string>
@@ -25,8 +26,11 @@ interface Scene {
 async function sceneOf(t: TestContext): Promise<Scene> {
   t.after(() => notices.stop())
   const ledger = await ledgerOf(t)
-  const clock = { now: Date.parse('2026-07-31T01:00:00Z') }
-  const now = () => clock.now
+  const clock = { now: Date.parse('2026-07-31T01:00:00Z'), asked: 0 }
+  const now = () => {
+    clock.asked++
+    return clock.now
+  }
   const counted: string[] = []
   const sent: Notice[] = []
   const reports: Reports = createReports({
@@ -75,7 +79,8 @@ test('ordinary reports are combined into one notice an hour, with their number b
 
   for (const [index, category] of ORDINARY.entries()) await file(category, `3333333333${index}`)
   clock.now += HOUR_MS - 1
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  const asked = clock.asked
+  await until('the job has run', () => clock.asked > asked + 2)
   assert.equal(sent.length, 1, 'no second one within the hour')
   clock.now += 1
   await until('the others are sent together', async () => sent.length === 2)

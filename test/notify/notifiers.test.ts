@@ -10,10 +10,21 @@ import { webhook } from '../../src/notify/webhook.ts'
 import { notifierContract, type Received, type Receiver } from '../contracts/notifier.ts'
 import { listen } from '../support/listen.ts'
 import { type Asked, startFakeProvider } from '../support/processes/fake-provider.ts'
+import { until } from '../support/until.ts'
 
 const SECRET = Buffer.from('hunter2 hunter2 hunter2 hunter2')
 const FRAGMENT = `#whsec_${SECRET.toString('base64')}`
 const NOW = Date.UTC(2030, 0, 1, 12)
+
+const NOTICE = {
+  id: 'a',
+  kind: 'disk.high',
+  isUrgent: false,
+  at: 0,
+  title: 'a',
+  text: 'a',
+  link: null,
+} as const
 
 /** An HTTP receiver. `read` parses a request. */
 async function httpReceiver(read: (asked: Asked) => Received): Promise<Receiver> {
@@ -103,6 +114,28 @@ async function mailServer(): Promise<Receiver> {
   }
 }
 
+test('closes the connection to a mail server that does not respond in time', async (t) => {
+  const timeout = new AbortController()
+  t.mock.method(AbortSignal, 'timeout', () => timeout.signal)
+  const server = new SMTPServer({ authOptional: true, onMailFrom: () => timeout.abort() })
+  const port = await listen(server.server)
+  t.after(() => new Promise<void>((resolve) => server.close(resolve)))
+  const notifier = smtp(new URL(`smtp://127.0.0.1:${port}?from=a@b.example&to=c@d.example&tls=off`))
+  await assert.rejects(notifier.deliver(NOTICE), ({ cause }: Error) => (cause as Error).name === 'AbortError')
+  await until('the connection is closed', () => server.connections.size === 0)
+})
+
+for (const scheme of ['smtp', 'smtps']) {
+  test(`${scheme}:// sends no password without TLS`, async (t) => {
+    const server = await mailServer()
+    t.after(() => server.stop())
+    const addresses = 'from=pinhole@pics.example&to=me+pinhole@ops.example'
+    const notifier = smtp(new URL(`${scheme}://pinhole:hunter2@${server.host}?${addresses}`))
+    await assert.rejects(notifier.deliver(NOTICE), RemoteFailure)
+    assert.deepEqual(server.received, [])
+  })
+}
+
 /** Parses the subset of RFC 5322, 2047 and 2045 that nodemailer writes. */
 function readMail(mail: string): Received {
   const end = mail.indexOf('\r\n\r\n')
@@ -141,16 +174,7 @@ function readMail(mail: string): Received {
 test('honours Retry-After of a receiver, up to an hour, and does not follow redirects', async (t) => {
   const provider = await startFakeProvider()
   t.after(() => provider.stop())
-  const deliver = () =>
-    webhook(new URL(`http://${provider.host}/${FRAGMENT}`)).deliver({
-      id: 'a',
-      kind: 'disk.high',
-      isUrgent: false,
-      at: 0,
-      title: 'a',
-      text: 'a',
-      link: null,
-    })
+  const deliver = () => webhook(new URL(`http://${provider.host}/${FRAGMENT}`)).deliver(NOTICE)
   const failsWith = async (status: number, headers: Record<string, string>) => {
     provider.answer({ status, headers })
     const error = await deliver().catch((reason: unknown) => reason)
@@ -163,6 +187,19 @@ test('honours Retry-After of a receiver, up to an hour, and does not follow redi
   provider.asked.length = 0
   assert.equal(await failsWith(307, { Location: `http://${provider.host}/elsewhere` }), undefined)
   assert.equal(provider.asked.length, 1)
+})
+
+test('gives up on a receiver that does not respond, and reads no response body', async (t) => {
+  let isCancelled = false
+  t.mock.method(globalThis, 'fetch', async (_url: string, { signal }: RequestInit) => {
+    assert.ok(signal, 'the delivery has a timeout')
+    const cancel = () => {
+      isCancelled = true
+    }
+    return new Response(new ReadableStream({ cancel }))
+  })
+  await ntfy(new URL('ntfy://ntfy.example/ops')).deliver(NOTICE)
+  assert.ok(isCancelled)
 })
 
 test('parses each address in NOTIFY, and explains mistakes without revealing secrets', async () => {

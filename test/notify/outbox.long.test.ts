@@ -111,3 +111,24 @@ test('a receiver that is down does not withhold later events from the others', a
     ['dead', 'Pinhole: 3 urgent reports'],
   ])
 })
+
+test('ordinary reports are notified at most once an hour', async (t) => {
+  const got: string[] = []
+  const receiver: Notifier = {
+    name: 'a',
+    async deliver({ kind }) {
+      got.push(kind)
+    },
+  }
+  const { notices, clock, raise } = await noticesTo(t, [receiver], 'none')
+  await raise('case.new')
+  notices.start()
+  await until('the first is delivered', async () => got.length === 1 && (await notices.pending()) === 0)
+  await raise('case.new')
+  clock.now += QUIET_MS
+  await raise('cap.reached')
+  await until('the other kind is delivered', () => got.includes('cap.reached'))
+  assert.deepEqual(got, ['case.new', 'cap.reached'])
+  clock.now += 3_600_000
+  await until('the hour is over', () => got.length === 3)
+})

@@ -1,21 +1,27 @@
 /** Operator commands report the data that they work on, and touch no other. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { chown, link, lstat, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chown, link, lstat, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { operate } from '../support/backed-up.ts'
+import { atAdmin } from '../support/at-admin.ts'
+import { backedUp, operate, rot } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
 import { launch, NODE, run } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
-import { fetchRaw, post, store } from '../support/upload.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, post, type Stored, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
 
 /** A user ID of no account on this machine. */
 const OWNER = 54_321
+
+/** On Linux, a folder on another file system than the others. */
+const OTHER_DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 describe('operator commands', () => {
   let server: RunningServer
@@ -44,12 +50,32 @@ describe('operator commands', () => {
     assert.equal((await fetchRaw(server.url, id)).status, 200)
   })
 
-  it('refuses to back up the data to where it is', async () => {
-    for (const location of [server.dataDir, `${server.dataDir}/`, '']) {
+  it('refuses to back up the data to where it is', async (t) => {
+    const linked = join(await folderOf(t), 'linked')
+    await symlink(server.dataDir, linked)
+    for (const location of [
+      server.dataDir,
+      `${server.dataDir}/`,
+      '',
+      linked,
+      join(server.dataDir, 'images'),
+    ]) {
       const ran = await server.operator(['backup', location])
       assert.equal(ran.code, 1, ran.stdout)
       assert.match(ran.stderr, /the location of the data itself/)
       assert.ok(!existsSync(join(server.dataDir, 'backup')))
+    }
+  })
+
+  it('warns of a backup on the disk of the data, as the disk for it may not be mounted', async (t) => {
+    const [folder, other] = [await folderOf(t), await mkdtemp(join(OTHER_DISK, 'pinhole-'))]
+    t.after(() => rm(other, { recursive: true }))
+    for (const [location, warns] of [
+      [join(folder, 'backup'), true],
+      [other, (await stat(other)).dev === (await stat(folder)).dev],
+    ] as const) {
+      const { code, stderr } = await server.operator(['backup', location])
+      assert.deepEqual([code, /on the disk of DATA_DIR/.test(stderr)], [0, warns], stderr)
     }
   })
 
@@ -120,6 +146,22 @@ describe('commands run as root', { skip: process.getuid?.() !== 0 && 'needs root
     for (const entry of entries) assert.equal((await lstat(join(dataDir, entry))).uid, OWNER, entry)
   })
 
+  it('leave none either when they are interrupted', async (t) => {
+    const { dataDir, backup, server, images } = await backedUp(t, 1)
+    const [{ id }] = images as [Stored]
+    await server.end()
+    await rot(dataDir, images[0]!, 'body')
+    for (const entry of ['', ...(await readdir(dataDir, { recursive: true }))])
+      await chown(join(dataDir, entry), OWNER, OWNER)
+    // After the image that it repairs, it waits for a day.
+    const args = ['verify', '--repair', '--from', backup, '--rate', '0.000001']
+    const { child, output, ended } = launch(['src/node/operator.ts', ...args], serverEnv({}, dataDir))
+    await until('the image is repaired', () => output.stdout.includes('healed') || child.exitCode !== null)
+    child.kill('SIGINT')
+    assert.equal((await ended).code, 130)
+    assert.equal((await lstat(join(dataDir, 'images', 'objects', id))).uid, OWNER)
+  })
+
   it('keep files of root’s that the folder’s owner has linked into it', async (t) => {
     const server = await serverFor(t)
     const outside = await folderOf(t)
@@ -154,6 +196,22 @@ describe('servers on one folder', () => {
       if (name === 'CDN_URL') assert.ok(ran.stderr.includes(difference), ran.stderr)
     }
     assert.equal((await first.operator(['status'])).code, 0, 'the running server is unaffected')
+  })
+
+  it('have one admin server, which moves to the other when the first stops', async (t) => {
+    const first = await startServer()
+    const { dataDir } = first
+    const twin = await serverFor(t, {}, { dataDir })
+    assert.match(twin.stderr(), /the admin server could not start, and tries again/)
+    await first.end()
+    await until('the admin server is the other’s', () =>
+      atAdmin(dataDir, 'GET', '/metrics').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    )
+    await twin.end()
+    await first.stop()
   })
 
   it('warn of images beside a new ledger', async (t) => {
@@ -213,7 +271,10 @@ describe('servers on one ledger', () => {
   it('are refused with another image folder', async (t) => {
     const env = { LEDGER_URL: await postgres.createSchema() }
     await serverFor(t, env)
-    await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ in the ledger/)
+    await assert.rejects(
+      startServer(env),
+      /OBJECTS_URL: file:\S+ here, file:\S+ in the ledger\n.*disk mounted\?/,
+    )
   })
 
   it('report a missing ledger', async (t) => {

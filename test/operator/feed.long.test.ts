@@ -4,7 +4,6 @@ import { after, it } from 'node:test'
 import { feedDocument } from '../../src/web/operator/feed.ts'
 import { adminSession } from '../support/admin-session.ts'
 import { atAdmin } from '../support/at-admin.ts'
-import { request } from '../support/http.ts'
 import { jsonLines } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
 import { report } from '../support/report.ts'
@@ -86,38 +85,4 @@ it('exports audit entries and decisions as JSON lines, oldest first, without the
   const found = lines.find((line) => line.kind === 'case' && line.id === id)
   assert.deepEqual([found.state, found.category, found.reports], ['removed', 'other', 1])
   assert.doesNotMatch(stdout, /garden|Ada|b\.example/)
-})
-
-it('shows the public nothing about a review, and for a removal the rule and how to appeal, never the reason', async () => {
-  const { id } = await store(server.url)
-  const page = async (language: string) => {
-    const answer = await request(server.url, 'GET', `/${id}`, {
-      headers: { Accept: 'text/html', 'Accept-Language': language },
-    })
-    return `${answer.status} ${answer.text}`
-  }
-  const act = (name: string) =>
-    server.operator([name, id, '--reason', 'Ada wrote to me', '--rule', 'copyright'])
-  await act('hold')
-  const held = await page('en')
-  assert.match(held, /^403 [\s\S]*<h1>This picture is being reviewed\.<\/h1>/)
-  assert.doesNotMatch(held, /Copyright|Ada|op@pinhole/)
-  await act('remove')
-  const removed = await page('en')
-  assert.match(removed, /^410 [\s\S]*reason:<\/p><p>Copyright/)
-  assert.match(removed, /contact the operator: <a href="mailto:op@pinhole\.example"/)
-  assert.doesNotMatch(removed, /Ada/)
-  assert.match(await page('de'), /Betreibers:<\/p><p>Urheberrecht/)
-  const missing = await request(server.url, 'GET', '/zzzzzzzzzzz', { headers: { Accept: 'text/html' } })
-  assert.doesNotMatch(missing.text, /op@pinhole/)
-  const other = await store(server.url)
-  await server.operator(['remove', other.id, '--reason', 'x', '--rule', 'house-rule-3'])
-  const html = { headers: { Accept: 'text/html' } }
-  const own = await request(server.url, 'GET', `/${other.id}`, html)
-  assert.match(own.text, /reason:<\/p><p>house-rule-3/)
-  const third = await store(server.url)
-  await server.operator(['remove', third.id, '--reason', 'x'])
-  const unnamed = await request(server.url, 'GET', `/${third.id}`, html)
-  assert.equal(unnamed.status, 410)
-  assert.doesNotMatch(unnamed.text, /class="reason"/)
 })

@@ -8,7 +8,7 @@ import { assertServed, operate } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { s3Env, serviceOf } from '../support/processes/cluster.ts'
+import { s3Env } from '../support/processes/cluster.ts'
 import { startPostgres } from '../support/processes/postgres.ts'
 import type { Env } from '../support/processes/process.ts'
 import { serverFor, startServer } from '../support/processes/server.ts'
@@ -45,15 +45,16 @@ async function untilRecorded(prefix: string, subjects: string[], since: number):
 
 describe('a lost machine', () => {
   it('with images in S3 and a ledger in Postgres is restored without deleted images', async (t) => {
-    const second = s3Env(serviceOf(fake), 'second').OBJECTS_URL!
-    const backup = s3Env(serviceOf(fake), 'backup').OBJECTS_URL!
-    const keys = s3Env(serviceOf(fake), 'live/')
+    const second = s3Env(fake, 'second').OBJECTS_URL!
+    const backup = s3Env(fake, 'backup').OBJECTS_URL!
+    const keys = s3Env(fake, 'live/')
     const env = { ...keys, LEDGER_URL: await postgres.createSchema(), TOMBSTONES_URL: second }
     const server = await serverFor(t, env)
     const images: Stored[] = []
     for (let index = 0; index < 5; index++) images.push(await store(server.url, gif({ size: 700 + index })))
     const [deleted, removed, held] = images as [Stored, Stored, Stored]
     const others = images.slice(3)
+    await outputOf(env, server.dataDir, ['block', 'a'.repeat(64), '--reason', 'Größe ✓'])
     await outputOf(env, server.dataDir, ['backup', backup])
     const since = Date.now()
     const assertDecided = async () => {
@@ -73,13 +74,14 @@ describe('a lost machine', () => {
 
     const elsewhere = {
       ...env,
-      ...s3Env(serviceOf(fake), 'new/'),
+      ...s3Env(fake, 'new/'),
       LEDGER_URL: await postgres.createSchema(),
     }
     const restored = JSON.parse(await outputOf(elsewhere, server.dataDir, ['restore', backup, '--json']))
     assert.deepEqual([restored.isPrivate, restored.keptLedger, restored.missing], [false, false, []])
     await server.restart(elsewhere)
     await assertDecided()
+    assert.match(await outputOf(elsewhere, server.dataDir, ['audit']), /Größe ✓/)
     await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
 
     // Only the ledger is lost, and images are corrupted: the images survive in their store, newer than the backup.
@@ -123,7 +125,7 @@ describe('a lost machine', () => {
     const server = await serverFor(t)
     await store(server.url)
     await outputOf({}, server.dataDir, ['backup', join(folder, 'backup')])
-    const keys = s3Env({ ...serviceOf(fake), endpoint: 'http://127.0.0.1:9' }, 'second')
+    const keys = s3Env({ ...fake, endpoint: 'http://127.0.0.1:9' }, 'second')
     const env = { ...keys, TOMBSTONES_URL: keys.OBJECTS_URL!, OBJECTS_URL: '' }
     const ran = await operate(join(folder, 'target'), ['restore', join(folder, 'backup')], env)
     assert.equal(ran.code, 1)

@@ -148,31 +148,6 @@ it('ignores shortcut keys if they are turned off, and in text fields', async () 
   await end()
 })
 
-it('works without scripts: each step, decision and undo', async () => {
-  const id = await reported()
-  const { page, fetched, open, end } = await site.visit({ javaScriptEnabled: false })
-  await open('/queue')
-  await page.locator('.cases a').first().click()
-  assert.deepEqual(fetched, [])
-  for (const [name, step] of [
-    ['Mosaic', 'mosaic'],
-    ['Grey', 'grey'],
-    ['Colour', 'colour'],
-  ] as const) {
-    await page.getByRole('link', { name }).click()
-    await image(page, step).waitFor()
-  }
-  await page.getByRole('button', { name: 'Remove r' }).click()
-  await title(page, 'Reported images')
-  assert.equal(await statusOf(id), 403)
-  await page.getByRole('button', { name: 'Undo z' }).click()
-  await page.waitForURL(`**/cases/${id}`)
-  await until('it is visible', async () => (await statusOf(id)) === 200)
-  await page.getByRole('button', { name: 'Keep' }).click()
-  await title(page, 'Reported images')
-  await end()
-})
-
 for (const screen of [
   { name: 'a desktop', viewport: { width: 1000, height: 900 } },
   { name: 'a phone', viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true },
@@ -262,4 +237,16 @@ it('can be navigated with Tab alone, in page order, with visible focus', async (
   await page.keyboard.press('y')
   await title(page, 'Reported images')
   await end()
+})
+
+it('is one click away for a logged-in operator who follows a link from another site', async () => {
+  const id = await reported()
+  const { page } = await site.visit()
+  await page.goto(`data:text/html,<a href="${site.url}/cases/${id}">A notification</a>`)
+  await page.getByRole('link', { name: 'A notification' }).click()
+  await title(page, 'Log in first')
+  await page.getByText('npm run operator -- login').waitFor()
+  await page.getByRole('link', { name: 'Already logged in?' }).click()
+  await page.getByRole('heading', { name: 'What was reported' }).waitFor()
+  await page.context().close()
 })

@@ -1,7 +1,10 @@
 /** The admin server's queue without scripts: what it shows, what it fetches, and its decisions. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, it } from 'node:test'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { adminSession } from '../support/admin-session.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { previewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
@@ -11,7 +14,9 @@ import { report } from '../support/report.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
-const server = await startServer({ WORKERS: '2' })
+const TOKEN = 'a-token-of-programs-0123456789'
+
+const server = await startServer({ WORKERS: '2', OPERATOR_TOKEN: TOKEN })
 after(() => server.stop())
 const session = await adminSession(server)
 let addresses = 0
@@ -141,6 +146,29 @@ it('undoes any decision in time, but not when it is too late', async () => {
   }
 })
 
+it('gives the key of undo to one’s own newest decision, and folds the others', async () => {
+  const ids: string[] = []
+  for (let count = 0; count < 3; count++) {
+    const { id } = await store(server.url)
+    await report(server.url, id, {}, newAddress())
+    ids.push(id)
+  }
+  const [earlier, own, theirs] = ids as [string, string, string]
+  await decide(earlier, 'keep')
+  await decide(own, 'keep')
+  const form = { act: 'hold', reason: 'x', image: theirs }
+  const headers = { Authorization: `Bearer ${TOKEN}` }
+  assert.equal((await atAdmin(server.dataDir, 'POST', '/images', { headers, form })).status, 303)
+  const { text } = await session.get('/queue')
+  const [shown, folded] = /<section class="pending"[\s\S]*?<\/section>/.exec(text)![0].split('<details>')
+  const keyed = [...shown!.matchAll(/<code>(\w+)<\/code>[\s\S]*?data-key="z"/g)].map(([, id]) => id)
+  assert.deepEqual(keyed, [own])
+  assert.doesNotMatch(folded!, /data-key="z"/)
+  assert.match(folded!, new RegExp(`Held by program: <code>${theirs}</code>`))
+  assert.ok(folded!.includes(earlier))
+  for (const batch of (await undoable()).values()) await session.post('/undo', { batch })
+})
+
 it('shows the next held case after a decision about a held one', async () => {
   const ids: string[] = []
   for (let count = 0; count < 3; count++) {
@@ -184,6 +212,36 @@ it('applies one decision to the uploader’s other images and to identical ones'
   assert.match(page, /name="same-uploader" value="on"(?! checked)/)
 })
 
+it('keeps all reported images of an uploader', async () => {
+  const from = '198.51.100.80'
+  const images = [gif({ size: 702 }), gif({ size: 703 }), gif({ size: 704 })]
+  const [one, two, unreported] = await Promise.all(images.map((bytes) => store(server.url, bytes, from)))
+  const receipts: string[] = []
+  for (const { id } of [one!, two!]) receipts.push(await report(server.url, id, {}, newAddress()))
+  assert.match((await session.get(`/cases/${one!.id}/others`)).text, /value="keep"/)
+  assert.doesNotMatch((await session.get(`/cases/${unreported!.id}/others`)).text, /value="keep"/)
+  assert.equal((await decide(one!.id, 'keep', { 'same-uploader': 'on' })).status, 303)
+  for (const receipt of receipts)
+    await until('it is kept', async () => (await stateOf(receipt)) === 'kept', 60_000)
+})
+
+it('records a reason that fits the decision if none is entered', async () => {
+  const reasons: string[] = []
+  for (const act of ['keep', 'hold', 'release']) {
+    const { id } = await store(server.url)
+    await report(server.url, id, {}, newAddress())
+    if (act === 'release') await server.operator(['hold', id, '--reason', 'x'])
+    assert.equal((await decide(id, act, { reason: '' })).status, 303)
+    const entry = async () =>
+      jsonLines((await server.operator(['audit', '--json'])).stdout).find(
+        (each) => each.subject === id && each.act === act,
+      )
+    await until(`${act} is recorded`, async () => (await entry()) !== undefined, 60_000)
+    reasons.push((await entry())!.reason)
+  }
+  assert.deepEqual(reasons, ['unfounded', 'as reported', 'unfounded'])
+})
+
 it('requires a reason and a valid action, and rejects unknown images', async () => {
   const { id } = await store(server.url)
   const wrong: Record<string, string>[] = [{ reason: '' }, { rule: 'No Code' }, { act: 'erase' }]
@@ -213,4 +271,15 @@ it('shows a held image that its uploader deleted as undecided, and applies the d
     const expected = act === 'release' ? undefined : 'blocked-image'
     await until('it takes effect', async () => (await post(server.url, bytes)).json().error === expected)
   }
+})
+
+it('says so if more images are held than it lists', async () => {
+  const ledger = await openSqliteLedger({ file: join(server.dataDir, 'ledger.sqlite') })
+  assert.ok(!(await session.get('/')).text.includes('And more'))
+  for (let count = 0; count < 250; count++)
+    await ledger.recordHold(`${count}`.padStart(11, 'h'), 'x', new Date(count), undefined, null)
+  await ledger.close()
+  const { text } = await session.get('/')
+  assert.ok(text.includes('And more'))
+  assert.equal(text.match(/<ul class="held">.*?<\/ul>/s)![0].split('<li>').length - 1, 200)
 })

@@ -69,3 +69,18 @@ it('lists cases by severity, and shows a case with its reports, without the imag
   assert.ok(!json.includes('keySha256') && !json.includes(key.slice(id.length)))
   assert.equal(none.code, 1)
 })
+
+it('says when a list is cut off', async () => {
+  for (let count = 0; count < 2; count++)
+    await report(server.url, (await store(server.url, gif({ size: 600 + count }))).id, { text: TEXT })
+  for (const command of ['queue', 'audit']) {
+    for (const more of [[], ['--json']]) {
+      const whole = await server.operator([command, ...more])
+      assert.doesNotMatch(whole.stderr, /--limit/)
+      const lines = whole.stdout.trim().split('\n')
+      const cut = await server.operator([command, ...more, '--limit', `${lines.length - 1}`])
+      assert.equal(cut.stdout.trim().split('\n').length, Math.max(1, lines.length - 1))
+      assert.match(cut.stderr, new RegExp(`more than ${lines.length - 1}: --limit`))
+    }
+  }
+})

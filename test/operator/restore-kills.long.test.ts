@@ -4,39 +4,55 @@ import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { assertServed, backedUp, operate, rot } from '../support/backed-up.ts'
-import { ROOT, run } from '../support/processes/process.ts'
+import { nodeHashes } from '../../src/node/hashes.ts'
+import { RESTORING } from '../../src/node/open/data-folder.ts'
+import { createTombstoneFiles } from '../../src/service/recovery/tombstone-files.ts'
+import { openFolderFiles } from '../../src/stores/filesystem/files.ts'
+import { assertServed, backedUp, operate, rot, untilNextName } from '../support/backed-up.ts'
+import { folderOf } from '../support/folder.ts'
+import { type Env, ROOT, run } from '../support/processes/process.ts'
 import { serverEnv, startServer } from '../support/processes/server.ts'
+import { fetchRaw, remove, type Stored } from '../support/upload.ts'
 
 const DIE_AT = pathToFileURL(join(ROOT, 'test/support/processes/die-at.ts')).href
 
 const KILLS = 50
 
-/** Reruns the command, killing it one step later each time, until it completes. Returns the number of kills. */
+/** Reruns the command, killing it one step later each time, until it completes. `stdout`: if it did. */
 async function killAtEachStep(
   dataDir: string,
   args: string[],
   afterKill: () => Promise<void>,
-): Promise<number> {
+  env: Env = {},
+): Promise<{ kills: number; stdout?: string }> {
   let kills = 0
   for (let step = 0; kills < KILLS; step += 1 + Math.floor(step / 20)) {
     const ran = await run(
       ['--import', DIE_AT, 'src/node/operator.ts', ...args],
-      serverEnv({ DIE_AT: `${step}` }, dataDir),
+      serverEnv({ ...env, DIE_AT: `${step}` }, dataDir),
     )
     if (ran.signal !== 'SIGKILL') {
       assert.equal(ran.code, 0, ran.stdout + ran.stderr)
-      return kills
+      return { kills, stdout: ran.stdout }
     }
     kills++
     await afterKill()
   }
-  return kills
+  return { kills }
 }
 
 it('a restore killed at every step completes when rerun, and no server starts before that', async (t) => {
-  const { folder, dataDir, backup, server, images } = await backedUp(t, 6)
+  const second = await folderOf(t)
+  const env = { TOMBSTONES_URL: `file:${second}` }
+  const { folder, dataDir, backup, server, images } = await backedUp(t, 6, env)
+  // A ledger without history would not be taken for the machine's own when the restore is run again.
+  assert.equal((await server.operator(['block', 'a'.repeat(64), '--reason', 'x'])).code, 0)
+  await untilNextName()
+  assert.equal((await server.operator(['backup', backup])).code, 0)
+  const [deleted, ...kept] = images as [Stored, ...Stored[]]
+  assert.equal((await remove(server.url, deleted.key)).status, 200)
   await server.end()
+  assert.ok((await createTombstoneFiles(openFolderFiles(second), nodeHashes).read()).tombstones.length > 0)
   let kills = 0
   for (let round = 0; kills < KILLS; round++) {
     // Alternately an empty machine, and one that lost its ledger and has corrupted images.
@@ -44,23 +60,32 @@ it('a restore killed at every step completes when rerun, and no server starts be
     if (round % 2) {
       await cp(dataDir, target, { recursive: true })
       for (const name of await readdir(target)) if (name.startsWith('ledger')) await rm(join(target, name))
-      await rot(target, images[0]!, 'body')
-      await rot(target, images[1]!, 'record')
+      await rot(target, kept[0]!, 'body')
+      await rot(target, kept[1]!, 'record')
     }
     let starts = 0
-    kills += await killAtEachStep(target, ['restore', backup], async () => {
-      if (starts++ % 12 > 0) return
-      // The server starts only if the restore had not written its mark yet.
-      const early = await startServer({}, { dataDir: target }).catch((error) => {
-        assert.match(error.message, /run it again: npm run operator -- restore/)
-      })
-      await early?.stop()
-    })
-    const ran = await operate(target, ['restore', backup])
+    const killed = await killAtEachStep(
+      target,
+      ['restore', backup],
+      async () => {
+        // A server that starts before would make a ledger of its own.
+        if (!(await readdir(target)).includes(RESTORING) || starts++ % 12 > 0) return
+        await assert.rejects(
+          startServer(env, { dataDir: target }),
+          /run it again: npm run operator -- restore/,
+        )
+      },
+      env,
+    )
+    kills += killed.kills
+    const ran = await operate(target, ['restore', backup], env)
     assert.equal(ran.code, 0, ran.stdout + ran.stderr)
-    assert.equal((await operate(target, ['confirm-restore'])).code, 0)
-    const other = await startServer({}, { dataDir: target })
-    await assertServed(other, images).finally(() => other.stop())
+    assert.match(killed.stdout ?? ran.stdout, /restored the ledger/)
+    assert.equal((await operate(target, ['confirm-restore'], env)).code, 0)
+    const other = await startServer(env, { dataDir: target })
+    await assertServed(other, kept)
+    assert.equal((await fetchRaw(other.url, deleted.id)).status, 404)
+    await other.stop()
     await rm(target, { recursive: true })
   }
   t.diagnostic(`killed ${kills} times`)
@@ -73,9 +98,8 @@ it('a repair from a backup, killed at every step, keeps the server running, and 
     await rot(dataDir, images[0]!, 'body')
     await rot(dataDir, images[1]!, 'record')
     await rot(dataDir, images[2]!, 'body')
-    kills += await killAtEachStep(dataDir, ['verify', '--repair', '--from', backup], () =>
-      assertServed(server, images.slice(3)),
-    )
+    const args = ['verify', '--repair', '--from', backup]
+    kills += (await killAtEachStep(dataDir, args, () => assertServed(server, images.slice(3)))).kills
     const ran = await server.operator(['verify', '--repair', '--from', backup])
     assert.equal(ran.code, 0, ran.stdout + ran.stderr)
     await assertServed(server, images)

@@ -1,11 +1,13 @@
 /** Restores of damaged data, and restores without tombstones. */
 import assert from 'node:assert/strict'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { nameOf } from '../../src/node/backup/manifest.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
-import { assertServed, backedUp, operate, rot } from '../support/backed-up.ts'
+import type { Ledger } from '../../src/stores/ledger.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { decision } from '../contracts/ledger/new-decision.ts'
+import { assertServed, backedUp, operate, rot, untilNextName } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import type { Env } from '../support/processes/process.ts'
@@ -65,11 +67,22 @@ describe('operator restore of damaged data', () => {
     }
   })
 
+  it('is refused while a server with a ledger in SQLite is running', async (t) => {
+    const { dataDir, backup, server, images } = await backedUp(t, 1)
+    const [deleted] = images as [Stored]
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
+    const ran = await operate(dataDir, ['restore', backup])
+    assert.deepEqual([ran.code, ran.stdout], [1, ''])
+    assert.match(ran.stderr, /a server is running: stop it first/)
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+    await server.restart()
+  })
+
   it('does not report later deletions as missing, although a later backup removed the images', async (t) => {
     const { dataDir, backup, server, images } = await backedUp(t, 2)
     const [deleted, kept] = images as [Stored, Stored]
     const [older = ''] = (await readdir(join(backup, 'backup'))).filter((name) => name.endsWith('.json'))
-    await until('the next backup has another name', () => `${nameOf(new Date())}.json` > older)
+    await untilNextName()
     assert.equal((await remove(server.url, deleted.key)).status, 200)
     assert.equal((await server.operator(['backup', backup])).code, 0)
     await server.end()
@@ -93,10 +106,26 @@ describe('operator restore of damaged data', () => {
     assert.deepEqual(await readdir(join(target, 'images/objects')), [kept.id])
   })
 
+  it('does not replace an existing ledger that is corrupt', async (t) => {
+    const { folder, dataDir, backup, server, images } = await backedUp(t, 1)
+    await server.end()
+    const file = join(dataDir, 'ledger.sqlite')
+    const corrupt = Buffer.alloc(8192, 'corrupt')
+    await writeFile(file, corrupt)
+    const ran = await operate(dataDir, ['restore', backup])
+    assert.equal(ran.code, 1)
+    assert.match(ran.stderr, /can’t be read; to replace it, move ledger\.sqlite out of DATA_DIR/)
+    assert.deepEqual(await readFile(file), corrupt)
+    await rename(file, join(folder, 'corrupt.sqlite'))
+    await restore(dataDir, [backup])
+    await operate(dataDir, ['confirm-restore'])
+    await server.restart()
+    await assertServed(server, images)
+  })
+
   it('falls back to an older ledger if the newest is damaged, and reports it', async (t) => {
     const { folder, backup, server, images } = await backedUp(t, 2)
-    const before = nameOf(new Date())
-    await until('the next backup has another name', () => nameOf(new Date()) > before)
+    await untilNextName()
     await server.operator(['backup', backup])
     const ledgers = (await readdir(join(backup, 'backup'))).filter((name) => name.includes('ledger')).sort()
     assert.equal(ledgers.length, 2)
@@ -113,6 +142,63 @@ describe('operator restore of damaged data', () => {
     assert.match(ran.stderr, /no backup with an intact ledger/)
     for (const name of ledgers) assert.ok(ran.stderr.includes(`damaged: ${name}`), ran.stderr)
     assert.ok(!(await readdir(folder)).includes('third'))
+  })
+})
+
+it('a restore interrupted after it wrote a ledger does not keep it when another backup is restored', async (t) => {
+  const env = { TOMBSTONES_URL: `file:${await folderOf(t)}` }
+  const { folder, backup, server, images } = await backedUp(t, 2, env)
+  const backUp = async () => {
+    await untilNextName()
+    assert.equal((await server.operator(['backup', backup])).code, 0)
+    return (await readdir(join(backup, 'backup')))
+      .filter((name) => name.endsWith('Z.json'))
+      .sort()
+      .at(-1)!
+      .replace('.json', '')
+  }
+  // A ledger without history would be replaced.
+  assert.equal((await server.operator(['block', 'a'.repeat(64), '--reason', 'x'])).code, 0)
+  const older = await backUp()
+  const [held, other] = images as [Stored, Stored]
+  assert.equal((await server.operator(['hold', held.id, '--reason', 'x'])).code, 0)
+  await backUp()
+  await server.end()
+  const target = join(folder, 'other')
+  const first = await operate(target, ['restore', backup, '--name', older])
+  assert.match(first.stderr, /set TOMBSTONES_URL and run restore again/)
+  const newest = ['restore', backup, '--without-tombstones']
+  const second = await operate(target, newest)
+  assert.equal(second.code, 1, second.stdout)
+  assert.ok(second.stderr.includes(`another backup, ${older}, was interrupted`), second.stderr)
+  assert.match(second.stderr, /move ledger\.sqlite out of DATA_DIR/)
+  await rename(join(target, 'ledger.sqlite'), join(folder, 'moved.sqlite'))
+  await restore(target, newest.slice(1))
+  assert.equal((await operate(target, ['confirm-restore'])).code, 0)
+  const restored = await serverFor(t, {}, { dataDir: target })
+  await assertServed(restored, [other])
+  assert.equal((await fetchRaw(restored.url, held.id)).status, 403)
+})
+
+it('a decision that was pending in the backup is not carried out: its image stays held', async (t) => {
+  const { folder, dataDir, backup, server, images } = await backedUp(t, 1)
+  await server.end()
+  const { id } = images[0]!
+  const onLedger = async <T>(folder: string, work: (ledger: Ledger) => Promise<T>) => {
+    const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+    return work(ledger).finally(ledger.close)
+  }
+  const at = Date.now()
+  await onLedger(dataDir, async (ledger) => {
+    await ledger.addDecisions(decision({ at, dueAt: at + 10_000 }), [{ id, isVisible: true }])
+  })
+  await untilNextName()
+  assert.equal((await operate(dataDir, ['backup', backup])).code, 0)
+  const target = join(folder, 'other')
+  await restore(target, [backup])
+  await onLedger(target, async (ledger) => {
+    assert.deepEqual(await ledger.claimDecisions(10, at + 20_000, 1000), [])
+    assert.deepEqual(await ledger.heldIds(10), [id])
   })
 })
 
@@ -134,6 +220,9 @@ it('operator verify --repair --from heals in place, including held images, while
   assert.equal((await remove(server.url, deleted.key)).status, 200)
   assert.equal((await server.operator(['hold', held.id, '--reason', 'damaged'])).code, 0)
   assert.equal((await server.operator(['verify', '--from', backup])).code, 2)
+  const misspelled = await server.operator(['verify', '--repair', '--from', `${backup}s`])
+  assert.equal(misspelled.code, 1)
+  assert.match(misspelled.stderr, /--from is not a data folder/)
   const ran = await server.operator(['verify', '--repair', '--from', backup])
   assert.equal(ran.code, 1, 'one image has no intact copy')
   for (const [{ id }, done] of [

@@ -9,7 +9,8 @@ import { fakeIds } from '../support/ids.ts'
 import { filledPreviewed, framed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { skipWithout } from '../support/processes/caches.ts'
-import { s3Env, serviceOf } from '../support/processes/cluster.ts'
+import { s3Env } from '../support/processes/cluster.ts'
+import { startFakeProvider } from '../support/processes/fake-provider.ts'
 import { environmentOf, jsonLines, NODE, ROOT } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
 import { startFakeS3 } from '../support/s3/fake-s3.ts'
@@ -88,18 +89,19 @@ describe('operator verify, on a folder', () => {
       assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
     const strays = await readdir(join(folder, 'strays'))
     assert.equal(strays.length, 3, 'nothing is discarded')
+    const held = [flipped, cut].map(({ id }) => id).sort()
+    for (const [args, code] of [
+      [['verify'], 1],
+      [['verify', '--repair'], 0],
+    ] as const) {
+      const again = (await linesOf(server, [...args], code)).slice(0, -1)
+      assert.deepEqual(again.map(({ kind, id }) => `${kind} ${id}`).sort(), [
+        ...held.map((id) => `damaged ${id}`),
+      ])
+    }
+    await server.operator(['remove', ...held, '--reason', 'damaged'])
     const [summary, ...others] = await linesOf(server, ['verify'])
     assert.deepEqual([summary!.found, others], [0, []])
-  })
-
-  it('continues an interrupted run', async () => {
-    const ids = images
-      .slice(5)
-      .map(({ id }) => id)
-      .sort()
-    await writeFile(join(server.dataDir, 'verify.state'), `${ids[1]}\n`)
-    const [summary] = await linesOf(server, ['verify', '--continue'])
-    assert.equal(summary!.images, 1)
   })
 
   it('is required after data was copied by hand', async () => {
@@ -111,9 +113,36 @@ describe('operator verify, on a folder', () => {
   })
 })
 
+it('operator verify --repair purges what a restored bucket brought back', async (t) => {
+  const provider = await startFakeProvider()
+  t.after(() => provider.stop())
+  provider.answer({ status: 200, reason: 'Banned' })
+  const fake = await startFakeS3()
+  const server = await serverFor(t, {
+    ...s3Env(fake, 'images/'),
+    CDN_URL: `varnish://${provider.host}?fill=0`,
+  })
+  t.after(() => fake.close())
+  const { id, key } = await store(server.url)
+  const before = new Map(fake.objects)
+  assert.equal((await remove(server.url, key)).status, 200)
+  const purges = () => provider.asked.filter(({ headers }) => String(headers['x-ban-tags']).includes(id))
+  await until('the deletion is purged', async () => {
+    return (await server.operator(['status'])).stdout.includes('purges pending 0')
+  })
+  const name = [...before.keys()].find((name) => name.endsWith(id))!
+  fake.objects.set(name, before.get(name)!)
+  assert.equal((await fetchRaw(server.url, id)).status, 200, 'a cache may fetch it')
+  const count = purges().length
+  const [finding] = await linesOf(server, ['verify', '--repair'])
+  assert.deepEqual(finding, { kind: 'removed', id, done: 'removed' })
+  assert.equal((await fetchRaw(server.url, id)).status, 404)
+  await until('it is purged again', () => purges().length > count)
+})
+
 it('operator verify reads every object in S3', async (t) => {
   const fake = await startFakeS3()
-  const server = await serverFor(t, s3Env(serviceOf(fake), 'images/'))
+  const server = await serverFor(t, s3Env(fake, 'images/'))
   t.after(() => fake.close())
   const [sound, damaged] = [await store(server.url), await store(server.url)]
   const object = [...fake.objects].find(([name]) => name.endsWith(damaged.id))![1]
@@ -122,6 +151,9 @@ it('operator verify reads every object in S3', async (t) => {
   const [finding, summary] = await linesOf(server, ['verify'], 1)
   assert.deepEqual(finding, { kind: 'damaged', id: damaged.id })
   assert.equal(summary!.images, 2)
+  await server.operator(['hold', damaged.id, '--reason', 'damaged'])
+  const [held] = await linesOf(server, ['verify'], 1)
+  assert.deepEqual(held, { kind: 'damaged', id: damaged.id, isHeld: true })
   assert.deepEqual((await fetchRaw(server.url, sound.id)).body, sound.bytes)
 })
 

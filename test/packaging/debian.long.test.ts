@@ -85,8 +85,8 @@ describe('the Debian package', { skip }, () => {
     const s3 = await startFakeS3()
     const plain = await readFile(inRoot(SETTINGS), 'utf8')
     try {
-      const bucketUrl = `s3://${s3.bucket}/debian?endpoint=${s3.endpoint}&region=${s3.keys.region}&style=path`
-      const keys = `AWS_ACCESS_KEY_ID=${s3.keys.accessKeyId}\nAWS_SECRET_ACCESS_KEY=${s3.keys.secretAccessKey}\n`
+      const bucketUrl = `s3://${s3.bucket}/debian?endpoint=${s3.endpoint}&region=${s3.region}&style=path`
+      const keys = `AWS_ACCESS_KEY_ID=${s3.accessKeyId}\nAWS_SECRET_ACCESS_KEY=${s3.secretAccessKey}\n`
       // A separate ledger, because a ledger records where its images are.
       await writeFile(
         inRoot(SETTINGS),

@@ -83,6 +83,26 @@ describe('ledger: sqlite file', () => {
     assert.equal(flushes, 1)
   })
 
+  test('stays locked from its first start on, and after a failed flush', async (t) => {
+    if (process.platform !== 'linux') return t.skip('does not apply: locks are listed by Linux')
+    const file = join(await folderOf(t), 'ledger.sqlite')
+    const ledger = await openSqliteLedger({ file })
+    t.after(() => ledger.close())
+    const { ino } = await stat(file)
+    const isLocked = async () =>
+      (await readFile('/proc/locks', 'utf8')).split('\n').some((lock) => lock.includes(`:${ino} `))
+    // Without the lock, another program may remove the log while it is in use.
+    assert.ok(await isLocked())
+    const { fdatasync } = fs
+    let failures = 0
+    const failing = (descriptor: number, done: fs.NoParamCallback) =>
+      failures++ === 0 ? done(new Error('EIO: injected')) : fdatasync(descriptor, done)
+    replaceCall(t, fs, 'fdatasync', failing as typeof fdatasync)
+    await assert.rejects(ledger.recordDeletion('AAAAAAAAAAA', AT))
+    await ledger.recordDeletion('AAAAAAAAAAA', AT)
+    assert.ok(await isLocked())
+  })
+
   test('does not let a failed change affect others in its group', async (t) => {
     const { ledger, raw } = await ledgerOf(t)
     raw.exec(`create trigger fault before insert on audit_log when new.reason = 'fail'

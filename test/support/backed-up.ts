@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { nameOf } from '../../src/node/backup/manifest.ts'
 import { folderOf } from './folder.ts'
 import { gif } from './images/tiny-images.ts'
 import { type Env, type Ran, run } from './processes/process.ts'
 import { type RunningServer, serverEnv, serverFor } from './processes/server.ts'
 import { flipBit } from './store-folder.ts'
+import { until } from './until.ts'
 import { fetchRaw, type Stored, store } from './upload.ts'
 
 export const operate = (dataDir: string, argv: string[], env: Env = {}): Promise<Ran> =>
@@ -32,6 +34,12 @@ export async function backedUp(t: TestContext, count: number, env: Env = {}) {
   const ran = await server.operator(['backup', backup])
   assert.equal(ran.code, 0, ran.stdout + ran.stderr)
   return { folder, dataDir, backup, server, images }
+}
+
+/** Backups are named by their time. */
+export async function untilNextName(): Promise<void> {
+  const before = nameOf(new Date())
+  await until('the next backup has another name', () => nameOf(new Date()) > before)
 }
 
 export async function assertServed(server: RunningServer, images: Stored[]): Promise<void> {

@@ -96,8 +96,13 @@ export async function launchBrowser(extraArguments: string[] = [], timeout = 60_
       args: [...QUIET, ...SMALL, ...extraArguments],
       timeout,
     })
-  // In one of some hundred starts it crashes, which no test is about.
-  return launch().catch((error) => (/SIGSEGV/.test(`${error}`) ? launch() : Promise.reject(error)))
+  // In one of some hundred starts it crashes.
+  return launchTwice(launch, /SIGSEGV/)
+}
+
+/** Starts a browser a second time after a failure that no test is about. */
+function launchTwice(launch: () => Promise<Browser>, failure: RegExp): Promise<Browser> {
+  return launch().catch((error) => (failure.test(`${error}`) ? launch() : Promise.reject(error)))
 }
 
 /** Left in the run's temporary folder by the first test file that saw Chromium start: the others need not try. */
@@ -130,11 +135,14 @@ export const noFirefox: string | false =
 
 /** Starts headless Firefox, over WebDriver BiDi. The caller closes it. */
 export function launchFirefox(): Promise<Browser> {
-  return firefox.launch({
-    channel: 'moz-firefox',
-    executablePath: process.execPath,
-    ignoreDefaultArgs: true,
-    args: [join(import.meta.dirname, 'firefox-bridge.ts'), firefoxPath()],
-    timeout: 60_000,
-  })
+  const launch = () =>
+    firefox.launch({
+      channel: 'moz-firefox',
+      executablePath: process.execPath,
+      ignoreDefaultArgs: true,
+      args: [join(import.meta.dirname, 'firefox-bridge.ts'), firefoxPath()],
+      timeout: 60_000,
+    })
+  // In one of some hundred starts it listens and never creates a session.
+  return launchTwice(launch, /ws connected/)
 }

@@ -35,7 +35,7 @@ export interface FakeScanner {
   /** Behaviour for all other images. */
   otherwise: Behaviour
   readonly asked: Asked[]
-  /** Peak number of concurrent requests, not counting momentary overlaps. */
+  /** Peak number of concurrent requests of at least a second. */
   maxAtOnce(): number
   /** How often this image was scanned. */
   looksAt(bytes: Uint8Array): number
@@ -48,20 +48,24 @@ export const verdict = (verdict: string, more: object = {}): Behaviour => ({
 })
 
 const SCAN_PATH = '/api/v1/scan/IPADDR'
-/** Time after which the server has noticed which requests were aborted by their client. */
-const SETTLE_MS = 100
+/** Time within which the server notices that a client aborted its request. */
+const SETTLE_MS = 1000
 const PIECE = Buffer.alloc(1024, ' ')
 
 export async function startFakeScanner(): Promise<FakeScanner> {
   let active = 0
   let peak = 0
   const server = createServer(async (incoming, outgoing) => {
-    active++
-    outgoing.once('close', () => active--)
+    let isCounted = false
     // Delayed, since a request may arrive before the end of the one it follows is noticed.
-    setTimeout(() => {
-      peak = Math.max(peak, active)
+    const timer = setTimeout(() => {
+      isCounted = true
+      peak = Math.max(peak, ++active)
     }, SETTLE_MS)
+    outgoing.once('close', () => {
+      clearTimeout(timer)
+      if (isCounted) active--
+    })
     incoming.on('error', () => {})
     await answer(incoming, outgoing).catch(() => outgoing.destroy())
   })

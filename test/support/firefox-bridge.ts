@@ -1,7 +1,8 @@
 /**
  * Stands between Playwright and Debian's Firefox, which it starts. Playwright asks every new profile to override
  * media features (`emulation.setMediaFeaturesOverride`), which Firefox 153 ESR does not know: it is answered here.
- * What a test would need it for is left out where the tests run in Firefox.
+ * What a test would need it for is left out where the tests run in Firefox. With PINHOLE_UNOBSERVED, Firefox does not observe the
+ * network for Playwright either: it would copy each upload into a string.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +10,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket, WebSocketServer } from 'ws'
 
-const NOT_KNOWN = new Set(['emulation.setMediaFeaturesOverride'])
+const isUnobserved = process.env.PINHOLE_UNOBSERVED !== undefined
+
+/** Answers in place of Firefox's, by command. */
+const ANSWERS = new Map<string, object>([
+  ['emulation.setMediaFeaturesOverride', {}],
+  ...(isUnobserved
+    ? ([
+        ['network.addIntercept', { intercept: '' }],
+        ['network.addDataCollector', { collector: '' }],
+      ] as const)
+    : []),
+])
 
 const PREFERENCES = {
   'browser.shell.checkDefaultBrowser': false,
@@ -58,6 +70,12 @@ firefox.stderr.setEncoding('utf8').on('data', (text: string) => {
   listen(address)
 })
 
+interface Command {
+  id: number
+  method: string
+  params: { events?: string[] }
+}
+
 function listen(address: string): void {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 }, () => {
     const { port } = server.address() as { port: number }
@@ -67,9 +85,12 @@ function listen(address: string): void {
     const session = new WebSocket(address + url, { perMessageDeflate: false, maxPayload: 2 ** 28 })
     const early: string[] = []
     playwright.on('message', (data) => {
-      const text = String(data)
-      const { id, method } = JSON.parse(text) as { id: number; method: string }
-      if (NOT_KNOWN.has(method)) playwright.send(JSON.stringify({ type: 'success', id, result: {} }))
+      const command = JSON.parse(String(data)) as Command
+      const result = ANSWERS.get(command.method)
+      if (isUnobserved && command.method === 'session.subscribe')
+        command.params.events = command.params.events!.filter((name) => name !== 'network')
+      const text = JSON.stringify(command)
+      if (result) playwright.send(JSON.stringify({ type: 'success', id: command.id, result }))
       else if (session.readyState === WebSocket.OPEN) session.send(text)
       else early.push(text)
     })

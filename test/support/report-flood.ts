@@ -1,5 +1,6 @@
 /** A coordinated group floods the report form, then honest visitors report: over HTTP, behind a trusted proxy. */
 import assert from 'node:assert/strict'
+import { forEachConcurrent } from '../../src/async.ts'
 import { CATEGORIES, type ReportCategory } from '../../src/service/moderation/report-categories.ts'
 import { MAX_TEXTS_PER_CATEGORY } from '../../src/service/moderation/reports.ts'
 import type { Ledger } from '../../src/stores/ledger.ts'
@@ -44,17 +45,13 @@ export async function checkFlood(env: Env, openLedger: (dataDir: string) => Prom
 
     const tactics = tacticsOf(ids)
     const statuses = new Map<number, number>()
-    let next = 0
-    const client = async (): Promise<void> => {
-      for (let index = next++; index < REPORTS; index = next++) {
-        const { image, category, from } = tactics[index % tactics.length]!(Math.floor(index / tactics.length))
-        const answer = await report(image, category, from, TEXT.repeat(1 + (index % 40)))
-        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
-        assert.ok([202, 404, 429].includes(answer.status), answer.text)
-        if (answer.status === 429) assert.match(answer.headers.get('Retry-After') ?? '', /^[1-9]\d*$/)
-      }
-    }
-    await Promise.all(Array.from({ length: CONCURRENCY }, client))
+    await forEachConcurrent([...Array(REPORTS).keys()], CONCURRENCY, async (index) => {
+      const { image, category, from } = tactics[index % tactics.length]!(Math.floor(index / tactics.length))
+      const answer = await report(image, category, from, TEXT.repeat(1 + (index % 40)))
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+      assert.ok([202, 404, 429].includes(answer.status), answer.text)
+      if (answer.status === 429) assert.match(answer.headers.get('Retry-After') ?? '', /^[1-9]\d*$/)
+    })
     process.stderr.write(`  ${REPORTS} reports of a group: ${JSON.stringify(Object.fromEntries(statuses))}\n`)
     assert.ok(
       statuses.get(202)! > 0 && statuses.get(404)! > 0,

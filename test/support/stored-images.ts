@@ -9,7 +9,6 @@ import {
   type Selection,
   type StoredImage,
 } from '../../src/stores/object-store.ts'
-import { allOf } from './all-of.ts'
 import { sha256Of } from './sha256.ts'
 
 /** Non-repeating bytes, so that misplaced pieces are detected. Deterministic for a seed. */
@@ -72,8 +71,7 @@ export async function put(
 
 /** All bytes of an opened image. Rethrows errors of its stream. */
 export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of chunksOf(image.body)) chunks.push(Uint8Array.from(chunk))
+  const chunks = await Array.fromAsync(chunksOf(image.body), (chunk) => Uint8Array.from(chunk))
   image.release?.()
   return Buffer.concat(chunks)
 }
@@ -148,9 +146,9 @@ export async function stateOf(
 
 /** The ids of all held images, in order. */
 export async function heldOf(store: ObjectStore): Promise<string[]> {
-  return (await allOf(store.listHeld())).sort()
+  return (await Array.fromAsync(store.listHeld())).sort()
 }
 
 export function listOf(store: ObjectStore, after?: string): Promise<string[]> {
-  return allOf(store.list(after))
+  return Array.fromAsync(store.list(after))
 }

@@ -41,12 +41,14 @@ export async function burst(
   return { answers, statuses }
 }
 
-/** Sends the first half of an upload, which holds a reservation. `rest`: the second half. */
+/** An upload of which the first half was sent: it holds a reservation. `rest`: the second half. */
+type Begun = Conversation & { bytes: Buffer; rest: Buffer }
+
 export async function begin(
   url: string,
   from: string,
   bytes: Buffer = gif({ size: 10_000 }),
-): Promise<Conversation & { rest: Buffer }> {
+): Promise<Begun> {
   const { body, contentType } = formOf(bytes)
   const talk = await converse(url)
   await talk.write(
@@ -55,7 +57,7 @@ export async function begin(
   )
   const half = body.length >> 1
   await talk.write(body.subarray(0, half))
-  return { ...talk, rest: body.subarray(half) }
+  return { ...talk, bytes, rest: body.subarray(half) }
 }
 
 export interface Stored extends UploadAnswer {
@@ -69,9 +71,9 @@ export async function store(url: string, bytes: Buffer = gif(), from?: string): 
 }
 
 /** Uploads left today, without using one: PUT is refused in any case. */
-export async function remaining(url: string, from: string): Promise<string | null> {
+export async function remaining(url: string, from: string): Promise<number> {
   const answer = await request(url, 'PUT', '/api/upload', { headers: { 'X-Forwarded-For': from } })
-  return answer.headers.get('X-RateLimit-Remaining')
+  return Number(answer.headers.get('X-RateLimit-Remaining'))
 }
 
 export function fetchRaw(url: string, id: string): Promise<Answer> {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
+import { openAsBlob } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { Unreachable } from '../../src/client/errors.ts'
 import type { SendOptions, Sent } from '../../src/client/types.ts'
 import { cancellable } from '../../src/web/browser/upload/cancellable.ts'
 
@@ -61,4 +66,19 @@ test('does not retry after cancellation', async () => {
   fail()
   assert.equal(isStopped(), true)
   assert.deepEqual([await outcome, removed], ['AbortError', []])
+})
+
+test('reports a file that has changed on disk as unreadable, not the service as unreachable', async () => {
+  const path = join(await mkdtemp(join(tmpdir(), 'pinhole-web-')), 'photo.jpg')
+  await writeFile(path, 'before')
+  const changed = await openAsBlob(path)
+  await writeFile(path, 'afterwards')
+  const send = cancellable({
+    send: async () => {
+      throw new Unreachable(1, new Error('the connection failed'))
+    },
+    remove: async () => {},
+  })
+  await assert.rejects(send(changed), { name: 'NotReadableError' })
+  await assert.rejects(send(new Blob(['x'])), { name: 'Unreachable' })
 })

@@ -4,13 +4,11 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Page } from 'playwright-core'
 import { readArguments } from '../../scripts/arguments.ts'
 import { LANGUAGES } from '../../src/web/messages/language.ts'
 import { launchBrowser, launchFirefox } from '../support/browser.ts'
 import { STATES } from './states/all.ts'
 import type { PageState } from './states/state.ts'
-import { type Shot, writeSheet } from './support/contact-sheet.ts'
 import { openSites } from './support/sites.ts'
 
 interface Screen {
@@ -63,15 +61,9 @@ const browser = await (values.firefox ? launchFirefox() : launchBrowser())
 const sites = openSites(browser)
 try {
   for (const state of states) {
-    const shots = await shoot(state, 'en-GB', screens)
+    await shoot(state, 'en-GB', screens)
     const foreign = SCREENS.filter(({ name }) => name === 'whole-390')
-    for (const locale of LOCALES) shots.push(...(await shoot(state, locale, foreign)))
-    const isNarrow = ({ width }: Shot) => width < 600
-    await writeSheet(shots.filter(isNarrow), join(out, `${state.name}-sheet-narrow.png`))
-    await writeSheet(
-      shots.filter((shot) => !isNarrow(shot)),
-      join(out, `${state.name}-sheet-wide.png`),
-    )
+    for (const locale of LOCALES) await shoot(state, locale, foreign)
   }
   await writeFile(join(out, 'index.html'), indexOf(states))
 } finally {
@@ -85,9 +77,8 @@ function matches(name: string, pattern: string): boolean {
 }
 
 /** Logs states that can't be reached and continues. */
-async function shoot(state: PageState, locale: string, screens: Screen[]): Promise<Shot[]> {
+async function shoot(state: PageState, locale: string, screens: Screen[]): Promise<void> {
   const { page, site } = await sites.visit(state, locale)
-  const shots: Shot[] = []
   try {
     await page.setViewportSize({ width: 390, height: 664 })
     await state.reach?.(page, site)
@@ -100,9 +91,9 @@ async function shoot(state: PageState, locale: string, screens: Screen[]): Promi
         forcedColors: forced ? 'active' : 'none',
         reducedMotion: 'reduce',
       })
-      const png = await take(page, whole)
-      await writeFile(join(out, `${state.name}-${locale.slice(0, 2)}-${name}.png`), png)
-      shots.push({ png, width })
+      await page.waitForTimeout(150)
+      const path = join(out, `${state.name}-${locale.slice(0, 2)}-${name}.png`)
+      await page.screenshot({ path, fullPage: whole ?? false })
     }
   } catch (error) {
     process.exitCode = 1
@@ -110,12 +101,6 @@ async function shoot(state: PageState, locale: string, screens: Screen[]): Promi
   } finally {
     await page.context().close()
   }
-  return shots
-}
-
-async function take(page: Page, fullPage = false): Promise<Buffer> {
-  await page.waitForTimeout(150)
-  return page.screenshot({ fullPage })
 }
 
 function indexOf(states: PageState[]): string {

@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/stores/ledger.ts'
 import type { ObjectStore } from '../../src/stores/object-store.ts'
 import { createBackground } from '../../src/worker/background.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { startHostHere } from '../support/worker/host-here.ts'
+import { SITE, startHostHere } from '../support/worker/host-here.ts'
 
 it('waits for calls in flight, but not for those of requests that were cut off', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
@@ -45,4 +45,15 @@ it('answers an upload before D1 has confirmed its reservation', async (t) => {
     'confirmUpload' in port ? { ...port, confirmUpload: () => new Promise(() => {}) } : port
   const { upload } = await startHostHere(t, { between, waitsBehind: false })
   assert.equal((await upload(gif())).status, 201)
+})
+
+it('refuses uploads and deletions without an address, as they would all share one quota', async (t) => {
+  const { host } = await startHostHere(t)
+  for (const [method, path] of [
+    ['POST', '/api/upload'],
+    ['DELETE', '/api/delete?key=a'],
+  ] as const) {
+    const request = new Request(new URL(path, SITE), { method })
+    assert.equal((await host.fetch(request, { waitUntil() {} })).status, 503)
+  }
 })

@@ -7,4 +7,4 @@ import { openD1UnderTest } from '../support/worker/d1-under-test.ts'
 const bindings = await startBindings()
 after(() => bindings.close())
 
-ledgerContract('D1', () => openD1UnderTest(bindings), { modelRuns: 5 })
+ledgerContract('D1', () => openD1UnderTest(bindings))

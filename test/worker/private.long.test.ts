@@ -24,7 +24,7 @@ it('keeps salts and links out of D1, and deletes private data after its day', as
     variables: { CHALLENGE: 'on', NETWORK_UPLOADS: '1000' },
     stores: {
       objects: openR2Store({ bucket: bindings.bucket }),
-      ledger: await openD1Ledger({ database: bindings.database, salts: r2Salts(bindings.salts) }),
+      ledger: openD1Ledger({ database: bindings.database, salts: r2Salts(bindings.salts) }),
     },
   })
   const stored = await upload(gif())

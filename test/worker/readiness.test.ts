@@ -25,6 +25,27 @@ it('answers readiness checks for two seconds from the last success', async (t) =
   assert.equal(await ready(), 200)
 })
 
+it('counts a long queue of purges once for many checks, and a short one each time', async (t) => {
+  const { objects, ledger } = await countedStores()
+  let counts = 0
+  let length = 0
+  const pendingPurges = async () => {
+    counts++
+    return { count: length, oldest: null }
+  }
+  const { ask } = await startHostHere(t, {
+    variables: { CDN_URL: 'workers-cache://default' },
+    cache: { purge: async () => ({ success: true }) },
+    stores: { objects, ledger: { ...ledger, pendingPurges } },
+  })
+  const purgesOwed = async () => (await (await ask('GET', '/readyz')).json()).purgesOwed
+  for (length of [0, 1, 0, 1000, 0]) assert.equal(await purgesOwed(), length)
+  length = 1001
+  counts = 0
+  for (let i = 0; i < 5; i++) assert.equal(await purgesOwed(), 1001)
+  assert.equal(counts, 1)
+})
+
 it('writes concurrent checks to different keys, as R2 allows one write per second and key', async () => {
   const bucket = r2InMemory(() => {})
   const keys: string[] = []

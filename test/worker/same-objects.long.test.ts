@@ -22,7 +22,8 @@ async function twoStores(t: TestContext) {
   const [bindings, fake] = await Promise.all([startBindings(), startFakeS3()])
   const s3 = await openS3Store({
     url: `s3://${fake.bucket}?endpoint=${fake.endpoint}&style=path`,
-    ...fake.keys,
+    accessKeyId: fake.accessKeyId,
+    secretAccessKey: fake.secretAccessKey,
     spool: createSpool(folder),
   })
   t.after(async () => {

@@ -25,7 +25,10 @@ it('serves no image before it has read the settings, and falls back to the last 
   const second = await startHostHere(t, { stores: first, between })
   isUnavailable = true
   await assert.rejects(second.ask('GET', `/raw/${id}`), /connection lost/)
-  await assert.rejects(second.upload(gif()), /connection lost/)
+  const refused = await second.upload(gif())
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('X-RateLimit-Limit'), '100')
+  assert.ok(refused.headers.has('X-RateLimit-Remaining'))
   isUnavailable = false
   const { status } = await second.ask('GET', `/raw/${id}`)
   assert.equal(status, 503)
@@ -33,6 +36,24 @@ it('serves no image before it has read the settings, and falls back to the last 
   isUnavailable = true
   t.mock.timers.setTime(Date.now() + 60_000)
   assert.equal((await second.ask('GET', `/raw/${id}`)).status, status)
+})
+
+it('uses no old settings while another request reads newer ones', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const { ask, upload, ledger } = await startHostHere(t)
+  const { id } = (await (await upload(gif())).json()) as { id: string }
+  const view = () => ask('GET', `/raw/${id}`)
+  await ledger.changeSettings({ images: 'private', uploads: 'paused' }, 'a leak', new Date())
+  t.mock.timers.setTime(Date.now() + 60_000)
+  const answers = await Promise.all([view(), view(), upload(gif({ size: 100 }))])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [503, 503, 503],
+  )
+  await ledger.changeSettings({ images: 'public', uploads: 'on' }, 'over', new Date())
+  t.mock.timers.setTime(Date.now() + 2000)
+  const [, accepted] = await Promise.all([view(), upload(gif({ size: 101 }))])
+  assert.equal(accepted.status, 201, 'an upload never uses settings older than a second')
 })
 
 it('shows images without waiting for newer settings, for a minute, and never waits for long', async (t) => {

@@ -25,7 +25,7 @@ async function storeMany(
     purged.push(...tags)
     return { success: true }
   }
-  const { host, trigger } = await startHostHere(t, {
+  const { host, trigger, ask } = await startHostHere(t, {
     stores,
     cache: { purge },
     variables: { CDN_URL: 'workers-cache://default', OPERATOR_URL, OPERATOR_TOKEN: TOKEN, ...variables },
@@ -42,7 +42,8 @@ async function storeMany(
       await Promise.all(background)
       return { status: response.status, text: await response.text() }
     })
-  return { ...stores, ids, purged, trigger: () => stores.within(trigger), operate }
+  const view = async (id: string) => (await ask('GET', `/raw/${id}`)).status
+  return { ...stores, ids, purged, trigger: () => stores.within(trigger), operate, view }
 }
 
 for (const minute of ['01', '15']) {
@@ -131,6 +132,26 @@ it('purges while a hundred removals are due, and carries those out over several 
   }
 })
 
+it('deletes 128 expired images per trigger, and hides the others meanwhile', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:01:30Z') })
+  const { objects, bucket, ledger, view, trigger } = await storeMany(t, 0)
+  const ids = Array.from({ length: 300 }, (_, i) => idFor(i))
+  const expiresAt = Date.now() - 10 * 60_000
+  for (const id of ids) {
+    await put(objects, id, Buffer.from(id), { expiresAt: new Date(expiresAt).toISOString() })
+  }
+  await ledger.recordExpiries(ids.map((id) => ({ id, expiresAt })))
+  const countLeft = async () =>
+    (await Promise.all(ids.map((id) => bucket.head(id)))).filter((object) => object!.size === 11).length
+  for (const left of [172, 44, 0]) {
+    const { calls } = await trigger()
+    assert.ok(calls < 900, `${calls} calls`)
+    assert.equal(await countLeft(), left)
+    assert.equal(await view(ids.at(-1)!), 404)
+    t.mock.timers.setTime(Date.now() + 60_000)
+  }
+})
+
 it('purges while hundreds of severe reports are overdue, and resolves their alerts once they are decided', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:01:30Z') })
   const { ledger, ids, purged, trigger } = await storeMany(t, 300)
@@ -158,11 +179,11 @@ it('purges while a hundred images that no scanner looked at are due for removal'
   const scanning = { SCAN: 'before', SCAN_FAULT: 'refuse' }
   const { objects, ledger, ids, purged, trigger } = await storeMany(t, 100, idFor, scanning)
   for (const id of ids) {
-    await ledger.recordScan({ id, at: Date.now(), isHidden: true })
+    await ledger.recordScan({ id, at: Date.now(), dueAt: Date.now(), isHidden: true })
     assert.ok(await objects.hold(id))
   }
   for (let left = ids.length; left > 0; left = (await ledger.pendingScans()).count) {
-    t.mock.timers.setTime(Date.now() + 10 * 60_000)
+    t.mock.timers.setTime(Date.now() + 60_000)
     const { calls } = await trigger()
     assert.ok(calls < 900, `${calls} calls`)
     assert.ok((await ledger.pendingScans()).count < left)

@@ -1,6 +1,7 @@
 /** The upload queue of an isolate: memory budget, fairness and lost requests. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../src/errors.ts'
 import { LIMITS } from '../../src/worker/limits.ts'
 import { createUploadQueue } from '../../src/worker/upload-queue.ts'
@@ -59,6 +60,9 @@ it('keeps the drafts of a whole host within the budget and frees all memory in t
   assert.ok(answers.some(({ status }) => status === 201))
   assert.ok(peak > budget / 2 && peak <= budget, `${peak}`)
   assert.equal(host.uploadQueue.heldBytes(), 0)
+  peak = 0
+  await upload(gif(), { 'Content-Length': '300' })
+  assert.equal(peak, MB, 'a small upload takes little of the budget')
 })
 
 it('counts small uploads by the memory blocks of their drafts', async () => {
@@ -71,6 +75,24 @@ it('counts small uploads by the memory blocks of their drafts', async () => {
     await queue.queueFor(bytes).enter(client('a'), async () => 'admitted')
     assert.equal(queue.heldBytes(), held * MB)
   }
+})
+
+it('admits an upload larger than the whole budget alone', async () => {
+  const queue = createUploadQueue(quick, 1)
+  await queue.queueFor(100 * MB).enter(client('a'), async () => 'admitted')
+  assert.equal(queue.heldBytes(), LIMITS.draftBytes)
+})
+
+it('lets no small upload overtake a large one that waits for memory', async () => {
+  const queue = createUploadQueue(quick, 1)
+  const enter = (address: string, bytes: number) =>
+    queue.queueFor(bytes).enter(client(address), async () => 'admitted')
+  const reading = [await enter('a', 25 * MB), await enter('b', 25 * MB)]
+  const waiting = [enter('c', 25 * MB), enter('d', MB)]
+  await nextTurn()
+  assert.equal(queue.heldBytes(), 50 * MB)
+  for (const { end } of reading) end()
+  for (const entered of waiting) (await entered).end()
 })
 
 it('limits concurrent uploads per address without blocking other addresses', async () => {
@@ -97,9 +119,11 @@ it('does not let one network use all memory or fill the queue', async () => {
   const queue = createUploadQueue({ ...quick, waitMs: 1000, waiting: 4 }, 16)
   const enter = (address: string, network: string, bytes = 25 * MB) =>
     queue.queueFor(bytes).enter(client(address, network), async () => 'admitted')
+  // Earlier uploads of a network do not count.
+  ;(await enter('b', 'b')).end()
   const reading = [await enter('a1', 'a'), await enter('a1', 'a')]
-  const waiting = [enter('a1', 'a'), enter('a2', 'a')].map((entered) => entered.catch((error) => error))
-  await assert.rejects(enter('a3', 'a'), { code: 'busy' })
+  const waiting = [enter('a1', 'a', 12 * MB), enter('a2', 'a', 12 * MB)]
+  await assert.rejects(enter('a3', 'a', 12 * MB), { message: /queue of this server is full/ })
   reading.push(await enter('b', 'b', 12 * MB))
   assert.equal(queue.heldBytes(), 62 * MB)
   for (const { end } of reading) end()
@@ -136,10 +160,71 @@ it('retries admission that depends on other uploads, and frees the slot when adm
   assert.equal(queue.heldBytes(), 0)
 })
 
+it('admits other addresses while one depends on uploads in other isolates, and its own in order', async () => {
+  const queue = createUploadQueue(quick, 2)
+  let isPossible = false
+  const depending = queue.queueFor(1).enter(client('a'), async () => (isPossible ? 'admitted' : null))
+  await nextTurn()
+  const next = queue.queueFor(1).enter(client('a'), async () => `${isPossible}`)
+  const other = await queue.queueFor(1).enter(client('b'), async () => 'admitted')
+  isPossible = true
+  assert.equal((await next).admitted, 'true')
+  for (const slot of [other, await depending, await next]) slot.end()
+  assert.equal(queue.heldBytes(), 0)
+})
+
+it('refuses an upload whose client disconnects in the queue', async () => {
+  const queue = createUploadQueue(quick, 1)
+  const slot = await queue.queueFor(1).enter(client('a'), async () => 'admitted')
+  let disconnect = () => {}
+  const onDisconnect = (listener: () => void) => {
+    disconnect = listener
+    return () => {}
+  }
+  const waiting = queue.queueFor(1).enter({ ...client('a'), onDisconnect }, async () => 'admitted')
+  disconnect()
+  await assert.rejects(waiting, { message: /connection was lost/ })
+  slot.end()
+})
+
 it('frees the slot of an upload that was cut off silently', async () => {
   const queue = createUploadQueue({ ...quick, lostMs: 30 }, 1)
-  await queue.queueFor(1).enter(client('a'), async () => 'admitted')
+  const lost = await queue.queueFor(1).enter(client('a'), async () => 'admitted')
   const next = await queue.queueFor(1).enter(client('a'), async () => 'admitted')
+  // It was only slow.
+  lost.end()
   next.end()
   assert.equal(queue.heldBytes(), 0)
+})
+
+it('retries admission less and less often, and keeps the slot of an upload that is still sending', async (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += LIMITS.pollMs) {
+      await nextTurn()
+      t.mock.timers.tick(LIMITS.pollMs)
+    }
+    await nextTurn()
+  }
+  const queue = createUploadQueue(LIMITS, 1)
+  const attempts: number[] = []
+  const first = queue.queueFor(1)
+  const entering = first.enter(client('a'), async () => (attempts.push(Date.now()) < 4 ? null : 'admitted'))
+  await pass(1000)
+  assert.deepEqual(attempts, [0, 100, 300, 700])
+  const slot = await entering
+
+  let isSecond = false
+  t.mock.timers.tick(LIMITS.lostMs)
+  first.touch()
+  t.mock.timers.tick(LIMITS.lostMs - 10_000)
+  const second = queue.queueFor(1).enter(client('a'), async () => {
+    isSecond = true
+    return 'admitted'
+  })
+  await pass(1000)
+  assert.equal(isSecond, false)
+  slot.end()
+  await pass(1000)
+  ;(await second).end()
 })

@@ -12,11 +12,12 @@ import { post } from '../support/upload.ts'
 import { rowsOf, saltsOf } from '../support/worker/stored-data.ts'
 import { modules, startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
 
-const START_KB = 68
-const ALL_KB = 176
+const START_KB = 64
+const ALL_KB = 171
 
 it(`loads less than ${START_KB} KB at startup, and less than ${ALL_KB} KB in total`, async () => {
-  const all = await modules()
+  // Not in the order of their names, which are hashes: it changes how well they compress together.
+  const all = (await modules()).toSorted((a, b) => b.text.length - a.text.length)
   const bytes = gzippedBytes(all.filter(({ isAtStart }) => isAtStart))
   assert.ok(bytes < START_KB * 1000, `${bytes} bytes`)
   assert.ok(gzippedBytes(all) < ALL_KB * 1000, `${gzippedBytes(all)} bytes`)
@@ -90,6 +91,24 @@ describe('a Worker', () => {
     await host.cron()
     assert.equal((await upload(gif())).status, 201)
   })
+})
+
+it('responds with 503, to uploads with rate limit headers, and says what to do while migrations are missing', async () => {
+  const host = await startWorker()
+  try {
+    await host.database.prepare('drop table migrations').all()
+    const answers = [
+      ['GET', '/', await request(host.url, 'GET', '/')],
+      ['POST', '/api/upload', await post(host.url, gif())],
+    ] as const
+    for (const [method, path, answer] of answers) {
+      checkProblem(answer, 503, 'unavailable')
+      checkAnswer(answer, { method, path, https: false })
+    }
+    await until('the remedy is logged', () => host.logs().includes('d1 migrations apply'))
+  } finally {
+    await host.stop()
+  }
 })
 
 describe('a Worker with an invalid configuration', () => {

@@ -35,7 +35,7 @@ async function compressFile(
     result = await compress(await input.read(signal), { mode, convert, signal, onProgress: bar.show })
   } finally {
     bar.end()
-    bars.stop()
+    bars.flush()
   }
   const subject = printable(input.name)
   if (flags.mode === 'original' && result.hasLocation)

@@ -4,7 +4,7 @@ import { KEY_PATTERN } from '../../protocol.ts'
 import { CommandError, EXIT, type ExitCode, interruptSignal, reportError } from '../exit.ts'
 import { forgetEntry, isNamedBy, readHistory } from '../history.ts'
 import { retriesOption } from '../options.ts'
-import { serverOf, serverOption } from '../service.ts'
+import { serverOf, serverOption, withScheme } from '../service.ts'
 import { printable } from '../terminal/text.ts'
 
 export function deleteCommand(): Command {
@@ -25,13 +25,13 @@ async function deleteAll(args: string[], flags: { server?: string; retries: numb
   for (const arg of args) {
     const entry = entries.find((entry) => isNamedBy(entry, arg))
     try {
-      if (!entry && !isKey(arg)) {
+      const address = entry?.delete ?? withScheme(arg)
+      if (!isKey(address)) {
         throw new CommandError(
           'file',
           'No deletion key for this image on this machine. Use its deletion key or delete address instead.',
         )
       }
-      const address = entry?.delete ?? arg
       // A delete address includes its service; a bare key doesn't.
       await remove(address, { signal, retries, ...(!URL.canParse(address) && { baseUrl: server }) })
       if (entry) await forgetEntry(entry)
@@ -45,6 +45,6 @@ async function deleteAll(args: string[], flags: { server?: string; retries: numb
   process.exitCode = exit
 }
 
-function isKey(arg: string): boolean {
-  return KEY_PATTERN.test(URL.parse(arg)?.searchParams.get('key') ?? arg)
+function isKey(address: string): boolean {
+  return KEY_PATTERN.test(URL.parse(address)?.searchParams.get('key') ?? address)
 }

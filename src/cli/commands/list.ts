@@ -67,7 +67,11 @@ async function forgetGone(): Promise<void> {
       const isGone = await isUploadGone(entry, signal).catch((cause) => {
         signal.throwIfAborted()
         silent.add(origin)
-        throw new Error('Its service can’t be reached, so its uploads stay in the list.', { cause })
+        throw new CommandError(
+          'unreachable',
+          'Its service can’t be reached, so its uploads stay in the list.',
+          { cause },
+        )
       })
       if (isGone) await forgetAll([entry])
     } catch (error) {

@@ -8,8 +8,8 @@ import { type Entry, readUploads } from '../history.ts'
 import {
   convertOption,
   expiresOption,
+  integerFrom,
   modeOption,
-  positiveInteger,
   retriesOption,
   type UploadFlags,
 } from '../options.ts'
@@ -29,7 +29,7 @@ export function uploadCommand(): Command {
     .addOption(convertOption())
     .option('-r, --recursive', 'upload all images in folders and their subfolders')
     .option('-w, --watch <folder>', 'upload each new image in a folder, until Ctrl-C')
-    .option('-j, --jobs <number>', 'number of concurrent uploads', positiveInteger, 2)
+    .option('-j, --jobs <number>', 'number of concurrent uploads', integerFrom(1), 2)
     .addOption(expiresOption())
     .addOption(retriesOption())
     .option('--json', 'print one JSON object per file, with its deletion key')
@@ -59,7 +59,7 @@ async function upload(args: string[], flags: UploadFlags): Promise<void> {
     exit = await uploadFiles(args, session)
     if (flags.watch !== undefined) await watchFolder(flags.watch, session)
   } finally {
-    bars.stop()
+    bars.flush()
   }
   process.exitCode = signal.aborted && !isWatching ? EXIT.interrupted : exit
 }
@@ -98,12 +98,14 @@ async function uploadFiles(args: string[], session: Session): Promise<ExitCode> 
 /** Keeps watching while the service is down: each image gets a run of its own. */
 async function watchFolder(folder: string, session: Session): Promise<void> {
   const { flags, signal, bars } = session
+  bars.flush()
   if (process.stderr.isTTY) bars.log(`Watching ${printable(folder)} for new images. Press Ctrl-C to stop.`)
   for await (const path of newImages(folder, signal)) {
     const run = createRun(session)
     const outcome = await run.uploadOne(fileInput(path))
     const link = report(outcome, session)
     if ('isUnsent' in outcome) reportUnsent([outcome.name], run.stopReason(), true, session)
-    else if (flags.copy && typeof link === 'string') await copyText(link)
+    bars.flush()
+    if (flags.copy && typeof link === 'string') await copyText(link)
   }
 }

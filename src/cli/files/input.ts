@@ -3,7 +3,7 @@ import { createReadStream, type Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { glob, isDynamicPattern } from 'tinyglobby'
+import { glob } from 'tinyglobby'
 import { CommandError } from '../exit.ts'
 
 export interface Input {
@@ -38,8 +38,9 @@ export async function expandInputs(args: string[], recursive = false): Promise<I
     } else if (recursive && stats?.isDirectory()) {
       const images = await imagesIn(arg)
       inputs.push(...images.sort((a, b) => (a.name < b.name ? -1 : 1)))
-    } else if (!stats && isDynamicPattern(arg)) {
-      const paths = await glob(arg, { expandDirectories: false })
+    } else if (!stats && /[*?[{]/.test(arg)) {
+      // Parentheses are part of names: `photo (1).png` must not become `photo 1.png`.
+      const paths = await glob(arg.replaceAll(/[()]/g, '\\$&'), { expandDirectories: false })
       if (paths.length === 0) inputs.push(fileInput(arg))
       inputs.push(...paths.sort().map(fileInput))
     } else {

@@ -33,8 +33,8 @@ export async function* newImages(folder: string, signal: AbortSignal): AsyncGene
 }
 
 /**
- * Waits until the file is not empty and no longer grows, and returns its modification time. `null` if it is gone, not a file, or
- * unchanged since `lastChange`.
+ * Waits until the file no longer grows, and returns its modification time. `null` if it is gone, not a file, unchanged since
+ * `lastChange`, or still empty: writing to it causes another event.
  */
 async function waitUntilWritten(
   path: string,
@@ -44,7 +44,7 @@ async function waitUntilWritten(
   for (let lastSize = -1; ; ) {
     const stats = await stat(path).catch(() => null)
     if (stats === null || !stats.isFile() || stats.mtimeMs === lastChange) return null
-    if (stats.size > 0 && stats.size === lastSize) return stats.mtimeMs
+    if (stats.size === lastSize) return stats.size > 0 ? stats.mtimeMs : null
     lastSize = stats.size
     await setTimeout(QUIET_MS, undefined, { signal })
   }

@@ -9,7 +9,8 @@ export interface Bars {
   log(line: string): void
   /** Writes a line to stdout, above the bars if both go to the same terminal. */
   print(line: string): void
-  stop(): void
+  /** Erases the bars, and writes the lines that waited for that. */
+  flush(): void
 }
 
 interface Bar {
@@ -35,7 +36,7 @@ function noBars(): Bars {
     start: () => ({ show() {}, end() {} }),
     log: (line) => process.stderr.write(`${line}\n`),
     print: (line) => process.stdout.write(`${line}\n`),
-    stop() {},
+    flush() {},
   }
 }
 
@@ -76,13 +77,14 @@ function barsOn(terminal: NodeJS.WriteStream): Bars {
     },
     log: (line) => draw(`${line}\n`),
     print(line) {
-      // The pipe's reader, e.g. tee, may write to this terminal at any time, so piped lines wait until the bars are gone.
+      // The pipe's reader, e.g. tee, may write to this terminal at any time, so piped lines wait for `flush`.
       if (isPiped) heldLines.push(line)
       else if (process.stdout.isTTY) draw(`${line}\n`)
       else process.stdout.write(`${line}\n`)
     },
-    stop() {
+    flush() {
       clearTimeout(timer)
+      timer = undefined
       terminal.write(eraseSequence())
       drawn = 0
       for (const line of heldLines.splice(0)) process.stdout.write(`${line}\n`)

@@ -3,7 +3,7 @@ import type { Compressed } from '../../client/types.ts'
 import { typeName } from '../../protocol.ts'
 
 /** Control characters, line separators, and bidirectional formatting characters (Unicode TR 9). */
-const UNSAFE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+const UNSAFE = /[\p{Cc}\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** Escapes untrusted text, e.g. a file name or a service's message, so that the terminal doesn't interpret it. */
 export function printable(text: string): string {
@@ -47,8 +47,8 @@ export function describe(result: Compressed): string {
 export const LOCATION_WARNING =
   'contains the location where it was taken, and so does the result. All modes but "original" remove it.'
 
-/** Local time, to the minute. `time`: ISO 8601. */
-export function localTime(time: string): string {
+/** Local time, to the minute. `time`: ISO 8601, or epoch milliseconds. */
+export function localTime(time: string | number): string {
   return new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
 }
 

@@ -2,7 +2,7 @@
 import { toHex } from '../../bytes.ts'
 import { sendCancellable } from '../../client/api/send-cancellable.ts'
 import { createThroughputMeter } from '../../client/api/throughput.ts'
-import { ServerRefusal, Unreachable } from '../../client/errors.ts'
+import { FATAL_CODES, ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
 import type { Compressed, Progress } from '../../client/types.ts'
 import type { Input } from '../files/input.ts'
@@ -28,16 +28,6 @@ export interface Run {
   /** Why the run stopped early. `null` if it did not. */
   stopReason(): unknown
 }
-
-/** Refusals that would apply to every further file. */
-const FATAL_CODES = new Set<string>([
-  'quota-exceeded',
-  'network-quota-exceeded',
-  'too-many-refusals',
-  'uploads-paused',
-  'capacity-reached',
-  'storage-full',
-])
 
 /** After Ctrl-C, how long to wait for the response to an upload that was already sent completely. */
 const RESPONSE_GRACE_MS = 5000

@@ -21,10 +21,14 @@ const MAX_WAIT_SECONDS = 60
 /** Codes sent as 5xx that a retry won't fix: the operator paused uploads, or the disk is full. */
 const PERSISTENT_CODES = new Set(['uploads-paused', 'storage-full'])
 
-/** Throws `TransientFailure` for an error that a retry may fix, `ServerRefusal` for any other. */
+/**
+ * Throws `TransientFailure` for an error that a retry may fix, `NetworkFault` for a success that isn't the service's, and
+ * `ServerRefusal` for any other answer.
+ */
 export function rejectAnswer(answer: Answer): never {
   const refusal = refusalOf(answer)
   const { status, retryAfterSeconds: retryAfter } = refusal
+  if (status < 300) throw new NetworkFault(refusal.detail)
   const isShortWait = (retryAfter ?? 0) <= MAX_WAIT_SECONDS
   const isTransient =
     status === 408 ||
@@ -59,9 +63,8 @@ function describeOther(answer: Answer): string {
 export function objectOf(answer: Answer): Record<string, unknown> {
   const value = parseJsonObject(answer.text)
   if (value !== null) return value
-  const isPage = /^text\/html/i.test(answer.header('Content-Type') ?? '') || /^\s*</.test(answer.text)
   throw new NetworkFault(
-    isPage
+    /^\s*</.test(answer.text)
       ? 'the response is a web page, not from a Pinhole service (a network login page, or a wrong address)'
       : 'the response is not from a Pinhole service',
   )

@@ -71,7 +71,10 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   const attempt = async () => {
     let solution = await challenges?.solveAhead(endpoint, signal)
     for (let tries = 1; ; tries++) {
+      const before = mayBeStoredSince
       const answer = await post(solution)
+      // Answers to an upload that was not looked at.
+      if (/"error":"(busy|challenge)/.test(answer.text)) mayBeStoredSince = before
       if (answer.status === 201) return sentOf(answer)
       // The image may fit without its preview.
       if (answer.status === 413 && body !== image) body = image

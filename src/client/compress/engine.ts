@@ -39,9 +39,9 @@ export function createEngine(host: EngineHost): Engine {
       signal?.throwIfAborted()
     }
     const outcome = lease && (await runJob(lease, request, signal, onProgress))
-    if (outcome && (outcome.verdict.kind !== 'lost' || lease?.started)) return outcome
+    if (outcome && lease?.started) return outcome
     host.noWorker?.()
-    // No worker ever started, so the file is not to blame: inspect it on this thread.
+    // No worker ever started, or its script took too long to load, so the file is not to blame: inspect it on this thread.
     return inspectHere(blob)
   }
 
@@ -85,6 +85,12 @@ export function createEngine(host: EngineHost): Engine {
       }
     },
   }
+}
+
+/** Only removes metadata. Needs no worker and no codec, and makes no preview. */
+export async function scrub(file: Blob): Promise<Compressed> {
+  const { inspect } = await import('./inspect.ts')
+  return scrubbed(file, await inspect(blobSource(file)))
 }
 
 async function inspectHere(blob: Blob): Promise<Outcome> {

@@ -22,6 +22,8 @@ export async function jpegFactsOf(
   const lumaTable = quantisation.get(luma!) ?? []
   const lumaTableSum = [...lumaTable].reduce((sum, value) => sum + value, 0)
   const profile = await jpegProfileOf(source, segments)
+  // Only Exif says it, which is lost with new pixels.
+  const isUntaggedAdobeRgb = profile === null && exif.isAdobeRgb
   return {
     facts: {
       isStandardCoding: frame.coding !== 'lossless' && !frame.arithmetic,
@@ -37,7 +39,7 @@ export async function jpegFactsOf(
           ? 'unsupported'
           : 'none',
       orientation: exif.orientation ?? 1,
-      profile: profile === 'broken' ? 'unusable' : profileKindOf(profile),
+      profile: profile === 'broken' || isUntaggedAdobeRgb ? 'unusable' : profileKindOf(profile),
     },
     profile: profile === 'broken' ? null : profile,
   }

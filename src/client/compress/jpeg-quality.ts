@@ -129,8 +129,32 @@ const FINEST_QUICK_QUALITY = 86
 const QUICK_SCORE = 82
 const LARGE_QUICK_SCORE = 80
 
-/** Quality for `quickJpeg`. `low`, `high`: trials at `TRIAL_QUALITIES`. Fitted to 36 photographs of the tuning half. */
-export function quickQuality(low: Trial, high: Trial): number {
+/** Loss at the lower trial quality that photographs hardly ever exceed. Noise, halftone, pixel art and coloured text do. */
+const PHOTO_CONTRAST_LOSS = 0.14
+const PHOTO_MEAN_ERROR = 6.5
+/** Of the luma's error and the square of the chroma's. */
+const PHOTO_ERROR_PRODUCT = 28
+
+export interface QuickQuality {
+  quality: number
+  /** Otherwise chroma needs the quality of luma. */
+  isPhoto: boolean
+}
+
+/**
+ * Quality for `quickJpeg`. `low`, `high`: trials at `TRIAL_QUALITIES`. `colourError`: of chroma at the lower of them. Fitted to 36
+ * photographs of the tuning half.
+ */
+export function quickQuality(low: Trial, high: Trial, colourError: number): QuickQuality {
+  const { contrast, meanError } = low.loss
+  const isPhoto =
+    contrast <= PHOTO_CONTRAST_LOSS &&
+    meanError <= PHOTO_MEAN_ERROR &&
+    meanError * colourError ** 2 <= PHOTO_ERROR_PRODUCT
+  return { quality: isPhoto ? photoQuality(low, high) : FINEST_QUALITY, isPhoto }
+}
+
+function photoQuality(low: Trial, high: Trial): number {
   const score = ({ quality, loss: { structure, contrast, meanError } }: Trial) =>
     37.8 - 4.28 * log(structure) - 102.6 * contrast + 3.02 * log(meanError) + 0.369 * quality
   const qualityFor = (wanted: number, at: (trial: Trial) => number) => {

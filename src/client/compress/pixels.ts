@@ -96,3 +96,19 @@ export function sampled(pixels: Pixels): Pixels {
   }
   return { data, width, height }
 }
+
+const STRIP_ROWS = 16
+const STRIP_SHARE = 1 / 12
+
+/** A twelfth of the image: strips of whole rows, because lossless coding refers to pixels above and to the left. */
+export function sampledRows({ data, width, height }: Pixels): Pixels {
+  const strips = Math.max(2, Math.round((height * STRIP_SHARE) / STRIP_ROWS))
+  if (strips * STRIP_ROWS >= height) return { data, width, height }
+  const length = 4 * width * STRIP_ROWS
+  const sample = new Uint8Array(strips * length)
+  for (let strip = 0; strip < strips; strip++) {
+    const row = Math.floor(((strip + 0.5) * height) / strips - STRIP_ROWS / 2)
+    sample.set(data.subarray(4 * width * row, 4 * width * row + length), strip * length)
+  }
+  return { data: sample, width, height: strips * STRIP_ROWS }
+}

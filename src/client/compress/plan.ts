@@ -150,6 +150,11 @@ export function isSurelyPhoto(webpBytes: number, pixels: number): boolean {
   return (webpBytes * 8) / pixels > SURE * PHOTO_BITS_PER_PIXEL
 }
 
+/** Whether a sample proves the contrary. Arguments describe the sample. Unit: bytes, pixels. */
+export function isSurelyNoPhoto(webpBytes: number, pixels: number): boolean {
+  return (webpBytes * 8) / pixels < PHOTO_BITS_PER_PIXEL / SURE
+}
+
 const WORTH_A_NEW_TYPE = 0.85
 /** If few bytes are saved, they must be a third of the file. */
 const WORTH_A_NEW_TYPE_SMALL = 0.67
@@ -159,6 +164,16 @@ const SMALL_SAVING_BYTES = 8 * 1024
 export function worthWebp(webpBytes: number, pngBytes: number): boolean {
   const isSmall = pngBytes - webpBytes < SMALL_SAVING_BYTES
   return webpBytes <= (isSmall ? WORTH_A_NEW_TYPE_SMALL : WORTH_A_NEW_TYPE) * pngBytes
+}
+
+/** Below this, the best lossless encoding takes no time. Unit: pixels. */
+const QUICK_WEBP_MIN_PIXELS = 500_000
+/** Size of a quick lossless WebP relative to the best one, at most, as estimated from a sample. */
+export const MAX_QUICK_WEBP = 1.25
+
+/** Whether a quick lossless encoding may save enough time. Unit: pixels. */
+export function mayBeQuick(pixels: number): boolean {
+  return pixels > QUICK_WEBP_MIN_PIXELS
 }
 
 /** Best case of oxipng on the output of an ordinary program: half the size. */

@@ -1,19 +1,19 @@
 /**
- * Quick recompression of photographs: coarser quantisation of their own DCT coefficients, without decoding them to pixels. About
- * as small as the best encoding, in a small part of its time.
+ * Quick recompression: coarser quantisation of a JPEG's own DCT coefficients, without decoding them to pixels. For a photograph, it
+ * is about as small as the best encoding, in a small part of its time. Text, noise, halftone and pixel art look better by it.
  */
 import { memorySource } from '../../formats/image.ts'
 import type { JpegKind } from '../../formats/jpeg/segments.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
-import type { Line } from '../types.ts'
 import { type Coefficients, mcuGrid } from './dct/coefficients.ts'
 import { encodeFile, estimatedBytes } from './dct/encode.ts'
-import { lossOf } from './dct/loss.ts'
+import { colourErrorOf, lossOf } from './dct/loss.ts'
 import { type Requantisation, requantisationOf, sampleOf } from './dct/quantise.ts'
 import { readCoefficients } from './dct/read.ts'
 import { type Plane, planesOf, resizedPlane } from './dct/transform.ts'
-import { quickQuality, stepsAt, TRIAL_QUALITIES, type Trial } from './jpeg-quality.ts'
+import { effortFor, type Timing } from './effort.ts'
+import { type QuickQuality, quickQuality, stepsAt, TRIAL_QUALITIES, type Trial } from './jpeg-quality.ts'
 import { orientedArea } from './pixels.ts'
 import { previewSize } from './preview.ts'
 import { type MadePreview, previewJpegOf } from './preview-jpeg.ts'
@@ -40,16 +40,7 @@ interface Kept {
   orientation: number
 }
 
-interface Timing {
-  line: Line
-  /** When the file arrived, on the worker's clock. */
-  start: number
-}
-
-/**
- * `null` if the best encoding should be used: it is worth the wait, or this is not an ordinary photograph. `jpeg`: without
- * metadata.
- */
+/** `null` if the best encoding should be used: it is worth the wait, or the image can't be read. `jpeg`: without metadata. */
 export async function quickJpeg(jpeg: Uint8Array, kept: Kept, timing: Timing): Promise<QuickJpeg | null> {
   try {
     return await encoded(jpeg, kept, timing)
@@ -72,43 +63,43 @@ async function encoded(
   const sample = sampleOf(image)
   // The best encoding of so small an image takes no time.
   if (sample === null) return null
-  const coarser = coarserThan(image, qualityOf(image, sample))
+  const quality = qualityOf(image, sample)
+  // The best encoding would harm other images more.
+  if (quality.isPhoto && line === undefined) return null
+  const coarser = coarserThan(image, quality)
   const kept = walked.segments
     .filter(({ kind }) => KEPT.includes(kind) || (kind === 'icc' && profile !== null))
     .map(({ offset, length }) => jpeg.subarray(offset, offset + length))
   const bytes = encodeFile(image, coarser, kept)
   const now = performance.now()
-  const effort = effortFor(
-    {
-      bestMs: BEST_TIME_RATIO * (now - quickStart),
-      bestBytes: bytes.length / QUICK_SIZE_RATIO,
-      quickBytes: bytes.length,
-      elapsedMs: now - start,
-    },
-    line,
-  )
-  if (effort === 'best') return null
+  const estimate = {
+    bestMs: BEST_TIME_RATIO * (now - quickStart),
+    bestBytes: bytes.length / QUICK_SIZE_RATIO,
+    quickBytes: bytes.length,
+    elapsedMs: now - start,
+  }
+  if (quality.isPhoto && line && effortFor(estimate, line) === 'best') return null
   const preview =
     bytes.length > PREVIEW_MAX_BYTES ? previewJpegOf(previewPlanes(image, orientation), profile) : null
   return { bytes, preview }
 }
 
-/** What decoders need besides the frame and the profile. Once scrubbed, Exif only has the orientation. */
+/** What decoders need besides the frame and the profile. Once scrubbed, Exif only has what viewers need. */
 const KEPT: JpegKind[] = ['jfif', 'adobe', 'exif']
 
-function coarserThan(image: Coefficients, quality: number): Requantisation {
+function coarserThan(image: Coefficients, { quality, isPhoto }: QuickQuality): Requantisation {
   const [luma, chroma] = image.components
   const isFull = luma!.horizontal === chroma!.horizontal && luma!.vertical === chroma!.vertical
   return requantisationOf(image, {
     luma: stepsAt(quality),
-    chroma: stepsAt(quality - (isFull ? FULL_CHROMA_STEP : 0)),
+    chroma: stepsAt(quality - (isFull && isPhoto ? FULL_CHROMA_STEP : 0)),
   })
 }
 
-function qualityOf(image: Coefficients, sample: Coefficients): number {
+function qualityOf(image: Coefficients, sample: Coefficients): QuickQuality {
   const share = (image.blockStarts.length - 1) / (sample.blockStarts.length - 1)
   const trial = (quality: number): Trial => {
-    const coarser = coarserThan(sample, quality)
+    const coarser = coarserThan(sample, { quality, isPhoto: true })
     return {
       quality,
       loss: lossOf(sample, coarser),
@@ -116,7 +107,8 @@ function qualityOf(image: Coefficients, sample: Coefficients): number {
     }
   }
   const [low, high] = TRIAL_QUALITIES
-  return quickQuality(trial(low), trial(high))
+  const colourError = colourErrorOf(sample, coarserThan(sample, { quality: low, isPhoto: false }))
+  return quickQuality(trial(low), trial(high), colourError)
 }
 
 /** How much smaller than usual a preview may be, if that spares resizing it. */
@@ -140,31 +132,4 @@ function previewPlanes(image: Coefficients, orientation: number): Plane[] {
   return planesOf(image, eighths).map((plane, index) =>
     orientedArea(resizedPlane(plane, sizes[index]!), orientation),
   )
-}
-
-/** Expected time and size of the best encoding, once the quick one is done. Unit: milliseconds, bytes. */
-export interface Estimate {
-  bestMs: number
-  bestBytes: number
-  quickBytes: number
-  /** Since the file arrived. */
-  elapsedMs: number
-}
-
-/** The link may take two seconds in total; the rest of them goes to fetching and starting the codecs. */
-const SOON_MS = 1200
-/** How much longer the best encoding may take than the quick one, because its smaller size pays off at every view. */
-const MAX_DELAY_RATIO = 1.03
-
-/**
- * `best` if its link comes soon, or hardly later than with `quick`. If other images are waiting: `best` if encoding keeps up with
- * the connection.
- */
-export function effortFor(estimate: Estimate, { bytesPerSecond, isBusy }: Line): 'best' | 'quick' {
-  const { bestMs, bestBytes, quickBytes, elapsedMs } = estimate
-  const sendMs = (bytes: number) => (1000 * bytes) / bytesPerSecond
-  if (isBusy) return bestMs <= sendMs(bestBytes) ? 'best' : 'quick'
-  const best = bestMs + sendMs(bestBytes)
-  const quick = sendMs(quickBytes)
-  return elapsedMs + best <= SOON_MS || best <= MAX_DELAY_RATIO * quick ? 'best' : 'quick'
 }

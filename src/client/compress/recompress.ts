@@ -5,9 +5,10 @@ import { withGainMapOf } from '../../formats/jpeg/gain-map.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { hasColour } from '../../formats/png/header.ts'
 import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
-import type { Action, Line } from '../types.ts'
+import type { Action } from '../types.ts'
 import { fineColourShare, restoreChroma } from './chroma.ts'
 import type { Codecs } from './codecs.ts'
+import { effortFor, type Timing } from './effort.ts'
 import { profileKindOf } from './icc.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
 import {
@@ -19,10 +20,13 @@ import {
   type Sample,
   USUAL_QUALITY,
 } from './jpeg-quality.ts'
-import { isOpaque, oriented, type Pixels, sampled } from './pixels.ts'
+import { isOpaque, oriented, type Pixels, sampled, sampledRows } from './pixels.ts'
 import {
+  isSurelyNoPhoto,
   isSurelyPhoto,
   looksLikePhoto,
+  MAX_QUICK_WEBP,
+  mayBeQuick,
   type Plan,
   pngMayBeatWebp,
   repackingLevel,
@@ -71,19 +75,17 @@ export function recompress(
   original: Original,
   codecs: Codecs,
   milestones: Milestones,
+  timing: Timing,
 ): Promise<Recompressed | null> {
   if (plan.kind === 'jpeg') return fromJpeg(plan, original, codecs, milestones)
-  return fromPng(plan, original, codecs, milestones)
+  return fromPng(plan, original, codecs, milestones, timing)
 }
 
-/**
- * Recompresses a photograph quickly, if that delivers the link sooner. `null` if the best encoding should be used, or if the file
- * isn't an ordinary photograph. `start`: when the file arrived, on this worker's clock.
- */
+/** Recompresses a JPEG quickly, if that delivers the link sooner or looks better. `null` if the best encoding should be used. */
 export async function recompressQuickly(
   plan: Plan & { kind: 'jpeg' | 'png' },
   { scrubbed, profile, orientation }: Original,
-  timing: { line: Line; start: number },
+  timing: Timing,
   { preview }: Pick<Milestones, 'preview'>,
 ): Promise<{ result: Recompressed | null } | null> {
   if (plan.kind === 'png' || plan.gray || plan.keepGainMap) return null
@@ -145,7 +147,7 @@ async function withGainMap(base: Uint8Array, original: Uint8Array): Promise<Uint
   const { segments } = await walkJpeg(memorySource(original))
   const exif = segments.find(({ kind }) => kind === 'exif')
   if (!exif) return withGainMapOf(base, memorySource(original))
-  // After scrubbing, Exif only holds the orientation. It must directly follow SOI (Exif 3.0, 4.5.4).
+  // After scrubbing, Exif only holds what viewers need. It must directly follow SOI (Exif 3.0, 4.5.4).
   const segment = original.subarray(exif.offset, exif.offset + exif.length)
   return withGainMapOf(concatBytes(base.subarray(0, 2), segment, base.subarray(2)), memorySource(original))
 }
@@ -176,6 +178,7 @@ async function fromPng(
   { scrubbed, profile, orientation, area }: Original,
   codecs: Codecs,
   milestones: Milestones,
+  timing: Timing,
 ): Promise<Recompressed | null> {
   const keptProfile = plan.keepProfile ? profile : null
   let webp: Recompressed | undefined
@@ -196,7 +199,11 @@ async function fromPng(
         if (photo.bytes.length < scrubbed.length) return withPreview(photo)
       }
     }
-    webp = { bytes: await webpOf(pixels, keptProfile, codecs), type: 'image/webp', action: 'lossless' }
+    if (await isQuickWebpBetter(pixels, { mayBePhoto }, timing, codecs)) {
+      const bytes = await webpOf(pixels, keptProfile, codecs, 'quick')
+      if (worthWebp(bytes.length, scrubbed.length)) return withPreview(losslessWebp(bytes))
+    }
+    webp = losslessWebp(await webpOf(pixels, keptProfile, codecs))
     if (mayBePhoto && looksLikePhoto(webp.bytes.length, area)) {
       const photo = await photoOfPng(pixels, keptProfile, codecs)
       if (photo.bytes.length < Math.min(webp.bytes.length, scrubbed.length)) return withPreview(photo)
@@ -208,6 +215,40 @@ async function fromPng(
   }
   const png = await repackPng(scrubbed, profile, area, repackingLevel(area, plan.mayBeWebp), codecs)
   return webp && worthWebp(webp.bytes.length, png?.bytes.length ?? scrubbed.length) ? webp : png
+}
+
+function losslessWebp(bytes: Uint8Array<ArrayBuffer>): Recompressed {
+  return { bytes, type: 'image/webp', action: 'lossless' }
+}
+
+/** Whether a quick encoding delivers the link sooner, for about as many bytes. Judged by a sample, which is encoded both ways. */
+async function isQuickWebpBetter(
+  pixels: Pixels,
+  { mayBePhoto }: { mayBePhoto: boolean },
+  { line, start }: Timing,
+  codecs: Codecs,
+): Promise<boolean> {
+  const area = pixels.width * pixels.height
+  if (!line || !mayBeQuick(area)) return false
+  const sample = sampledRows(pixels)
+  const share = pixels.height / sample.height
+  const estimated = async (effort?: 'quick') => {
+    const begun = performance.now()
+    const { length } = await codecs.encodeWebp(sample, effort)
+    return { bytes: share * length, milliseconds: share * (performance.now() - begun) }
+  }
+  const best = await estimated()
+  // Only the best encoding's size tells whether it is a photograph.
+  if (mayBePhoto && !isSurelyNoPhoto(best.bytes, area)) return false
+  const quick = await estimated('quick')
+  if (quick.bytes > MAX_QUICK_WEBP * best.bytes) return false
+  const estimate = {
+    bestMs: best.milliseconds - quick.milliseconds,
+    bestBytes: best.bytes,
+    quickBytes: quick.bytes,
+    elapsedMs: performance.now() - start + quick.milliseconds,
+  }
+  return effortFor(estimate, line) === 'quick'
 }
 
 /**
@@ -245,8 +286,9 @@ export async function webpOf(
   pixels: Pixels,
   profile: Uint8Array | null,
   codecs: Codecs,
+  effort?: 'quick',
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return withWebpProfile(await codecs.encodeWebp(pixels), profile, pixels)
+  return withWebpProfile(await codecs.encodeWebp(pixels, effort), profile, pixels)
 }
 
 async function photoOfPng(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs): Promise<Recompressed> {

@@ -55,7 +55,11 @@ export function createBrowserHost({ workerUrl, withoutWorker }: BrowserSettings 
   // iPads identify as Macs, but no Mac has a touch screen.
   const isIos = /iP(hone|ad|od)/.test(userAgent) || (/Mac/.test(userAgent) && device.maxTouchPoints > 1)
   return {
-    maxWorkers: isIos || /Android/.test(userAgent) ? 1 : Math.min(2, device.hardwareConcurrency || 1),
+    // Firefox on Android does not tell its memory, which then counts as little.
+    maxWorkers:
+      isIos || (/Android/.test(userAgent) && !(device.deviceMemory! > 4))
+        ? 1
+        : Math.min(2, device.hardwareConcurrency || 1),
     maxPixels: () => (isIos || (device.deviceMemory ?? 8) <= 4 ? MAX_PIXELS_SMALL_MEMORY : MAX_PIXELS),
     noWorker() {
       if (withoutWorker === 'scrub') return

@@ -17,8 +17,7 @@ export interface Outcome {
 /** Timeout for downloading a worker's script, or 250 kB of codecs, over a bad mobile connection. */
 const LOADING_MS = 120_000
 /** Timeout for inspecting a file, on any machine. */
-const INSPECTION_MS = 10_000
-const INSPECTION_MS_PER_MEGABYTE = 1000
+const INSPECTION_MS = 30_000
 /** Timeout for each recompression step on a reference machine, which decodes at `DECODING_MS_PER_MEGAPIXEL`. */
 const STEP_MS = 10_000
 const STEP_MS_PER_MEGAPIXEL = 3000
@@ -51,8 +50,6 @@ export function runJob(
       clearTimeout(timer)
       timer = setTimeout(() => finish({ kind: 'timed-out' }, 'end'), milliseconds)
     }
-    const startInspectionTimer = () =>
-      startTimer(INSPECTION_MS + (request.blob.size / 1e6) * INSPECTION_MS_PER_MEGABYTE)
     const startStepTimer = () => startTimer(slowdown * (STEP_MS + megapixels * STEP_MS_PER_MEGAPIXEL))
     const report = (step: number) => {
       if (inspection === null) return
@@ -83,7 +80,7 @@ export function runJob(
       if (reply === null) return finish({ kind: 'lost' }, 'end')
       switch (reply.kind) {
         case 'ready':
-          return startInspectionTimer()
+          return startTimer(INSPECTION_MS)
         case 'inspected': {
           inspection = reply.inspection
           megapixels = (inspection.width * inspection.height) / 1e6
@@ -117,7 +114,7 @@ export function runJob(
           )
       }
     })
-    if (lease.started) startInspectionTimer()
+    if (lease.started) startTimer(INSPECTION_MS)
     else startTimer(LOADING_MS)
     lease.post(request)
   })

@@ -30,6 +30,8 @@ export function createNodeHost(): EngineHost {
         setBusy: (busy) => (busy ? worker.ref() : worker.unref()),
         terminate() {
           worker.removeAllListeners()
+          // Without a listener, an error that was already on its way would end the process.
+          worker.on('error', () => {})
           void worker.terminate()
         },
       }

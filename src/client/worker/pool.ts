@@ -131,6 +131,8 @@ export function createPool(host: EngineHost): Pool {
       if (busy < host.maxWorkers) busy++
       else await waitForSlot(waiting, signal)
       try {
+        // The job that freed the slot may have been cancelled by the same signal.
+        signal?.throwIfAborted()
         return leaseOf(idle.pop() ?? start())
       } catch (error) {
         freeSlot()

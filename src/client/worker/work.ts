@@ -34,7 +34,7 @@ export function createRequestHandler(
 ) {
   return async (request: Request): Promise<void> => {
     if (request.kind === 'prepare') {
-      await (request.codecs === 'png' ? prefetchForPng(codecs) : codecs.load('jpeg').catch(() => {}))
+      await (request.codecs === 'png' ? prepareForPng(codecs) : codecs.load('jpeg').catch(() => {}))
       return
     }
     try {
@@ -60,7 +60,8 @@ async function compress(
 ): Promise<Reply> {
   const { blob, mode, capabilities, line } = request
   const start = performance.now()
-  if (mode === 'auto' && capabilities.webAssembly && blob.type === 'image/png') void prefetchForPng(codecs)
+  if (mode === 'auto' && capabilities.webAssembly && blob.type === 'image/png')
+    void prefetchForPng(codecs, 'png')
   const source = await openSource(blob)
   let inspection: Inspection
   try {
@@ -87,7 +88,7 @@ async function compress(
     area: inspection.width * inspection.height,
   }
   try {
-    const quick = line && (await recompressQuickly(plan, original, { line, start }, previews))
+    const quick = await recompressQuickly(plan, original, { line, start }, previews)
     if (quick) return await checkedReply(quick.result, inspection)
     await codecs.load(plan.kind === 'jpeg' || plan.mayBeWebp ? plan.kind : 'packing')
     reply({ kind: 'working' })
@@ -100,18 +101,31 @@ async function compress(
     }
     // A PNG that stays PNG is repacked without being decoded, so its preview needs its own decode.
     if (plan.kind === 'png' && !plan.mayBeWebp) await previews.ofFile(facts, profile).catch(() => {})
-    return await checkedReply(await recompress(plan, original, codecs, milestones), inspection)
+    return await checkedReply(
+      await recompress(plan, original, codecs, milestones, { line, start }),
+      inspection,
+    )
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }
   }
 }
 
+/** A device that takes longer for the decoder would still be compiling the encoder when the picture is chosen. */
+const FAST_MS = 300
+
+/** Loads codecs for a PNG while a picture is being chosen. On a slow device, most of it waits until it is a PNG: photographs need none. */
+async function prepareForPng(codecs: Codecs): Promise<void> {
+  const start = performance.now()
+  await prefetchForPng(codecs, 'png-decoder')
+  if (performance.now() - start < FAST_MS) await codecs.load('png').catch(() => {})
+}
+
 /** Downloads codecs for a PNG in parallel with its inspection, since a worker can't start downloads while it encodes. */
-function prefetchForPng(codecs: Codecs): Promise<unknown> {
+function prefetchForPng(codecs: Codecs, task: 'png' | 'png-decoder'): Promise<unknown> {
   return Promise.allSettled([
     import('../../formats/png/png.ts'),
     import('../compress/png-facts.ts'),
-    codecs.load('png'),
+    codecs.load(task),
     import('../../formats/webp/webp.ts'),
   ])
 }

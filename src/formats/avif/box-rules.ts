@@ -2,7 +2,7 @@
 import { type Edit, writeEdits, zeroEdits } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
-import { ICC_HEADER_BYTES, profileLength, withoutDisplay } from '../metadata/icc.ts'
+import { ICC_START_BYTES, readProfile } from '../metadata/icc.ts'
 import { AUXILIARY_TYPES } from './kept-items.ts'
 import type { Meta, Property } from './meta.ts'
 import { configEdits } from './obus.ts'
@@ -174,7 +174,7 @@ function lacksColourInfo(fields: Fields): boolean {
   const kind = kindOf(fields)
   if (!PROFILE_KINDS.has(kind)) return kind !== 'nclx' && kind !== 'nclc'
   const { left } = fields
-  return profileLength(fields.take(Math.min(ICC_HEADER_BYTES, left)), left) === null
+  return readProfile(fields.take(Math.min(ICC_START_BYTES, left)), left) === null
 }
 
 /** Default names that encoders write for images and tracks. Any other name may have been typed by a person. */
@@ -285,9 +285,9 @@ function sampleEntryEdits(fields: Fields, { start }: Box): Edit[] {
 function profileEdits(fields: Fields, box: Box): Edit[] {
   const body = fields.bodyOf(box)
   if (!PROFILE_KINDS.has(kindOf(body))) return []
-  const at = body.at
-  const changed = withoutDisplay(body.rest())
-  return changed ? writeEdits(fields, at, changed) : []
+  const { at, left } = body
+  const { edits } = readProfile(body.rest(), left) ?? { edits: [] }
+  return edits.flatMap((edit) => writeEdits(fields, at + edit.at, edit.bytes))
 }
 
 function countAt(body: Fields, skipped: number): number {

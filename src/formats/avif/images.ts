@@ -34,6 +34,8 @@ export async function checkImages(
   const kinds = propertyKinds(meta)
   // Items may share data.
   const summaries = new Map<string, ObuSummary>()
+  // Grids may share tiles.
+  const tiles = new Map<number, Tile>()
   // In file order, so that neighbouring images share a read.
   const byOffset = [...images.values()].toSorted(
     (a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0),
@@ -56,7 +58,7 @@ export async function checkImages(
     } else if (image.type !== 'iden') {
       // The bytes after a description are zeroed, so they must not be the data of another image.
       if (image.extents?.some(({ start }) => codedAt.has(start))) refuse('its boxes or images overlap')
-      await checkDerived(file, meta, image, edits)
+      await checkDerived(file, meta, image, tiles, edits)
     }
   }
 }
@@ -88,7 +90,13 @@ export function checkCodedData(data: ObuSummary, configured: SequenceHeader | nu
 }
 
 /** Validates the description of a derived image, and zeroes the bytes after it, which readers ignore. */
-async function checkDerived(file: BoxFile, meta: Meta, image: Item, edits: Edit[]): Promise<void> {
+async function checkDerived(
+  file: BoxFile,
+  meta: Meta,
+  image: Item,
+  tiles: Map<number, Tile>,
+  edits: Edit[],
+): Promise<void> {
   const extents = dataOf(image)
   const bytes = await readRuns(file, extents, MAX_DERIVATION_BYTES + 1)
   if (bytes.length > MAX_DERIVATION_BYTES) refuse('the description of a grid or overlay is not valid')
@@ -99,7 +107,7 @@ async function checkDerived(file: BoxFile, meta: Meta, image: Item, edits: Edit[
     const tail = { start: from, end }
     if (!(await isZeroRun(file, tail))) addZeros(edits, tail)
   }
-  if (image.type === 'grid' || image.type === 'iovl') checkComposed(meta, image, new Fields(bytes, 0))
+  if (image.type === 'grid' || image.type === 'iovl') checkComposed(meta, image, tiles, new Fields(bytes, 0))
 }
 
 /** Unit: bytes from the start of the item's data. */
@@ -134,7 +142,7 @@ function skipExpression(fields: Fields): void {
   for (let tokens = fields.u8(); tokens > 0; tokens--) if (fields.u8() === 0) fields.skip(constantBytes)
 }
 
-function checkComposed(meta: Meta, image: Item, fields: Fields): void {
+function checkComposed(meta: Meta, image: Item, tiles: Map<number, Tile>, fields: Fields): void {
   const { inputs } = image
   const [version, flags] = [fields.u8(), fields.u8()]
   if (version !== 0) refuse('the description of a grid or overlay is not valid')
@@ -143,12 +151,13 @@ function checkComposed(meta: Meta, image: Item, fields: Fields): void {
   if (image.type === 'grid') {
     const [rows, columns] = [fields.u8() + 1, fields.u8() + 1]
     if (rows * columns !== inputs.length) refuse('a grid has the wrong number of tiles')
-    checkTiles(
-      [...new Set(inputs)].flatMap((id) => meta.items.get(id) ?? []),
-      rows,
-      columns,
-      declared,
-    )
+    const own = [...new Set(inputs)].flatMap((id) => {
+      const item = meta.items.get(id)
+      const tile = tiles.get(id) ?? (item && tileOf(item))
+      if (tile) tiles.set(id, tile)
+      return tile ?? []
+    })
+    checkTiles(own, rows, columns, declared)
   } else {
     fields.skip(8)
   }
@@ -164,8 +173,8 @@ function checkComposed(meta: Meta, image: Item, fields: Fields): void {
  * Throws unless all tiles have the same size and coding, none lies outside the image (MIAF, 7.3.11.4), and none has a
  * transformation of its own (AVIF 1.2, 4.2.1).
  */
-function checkTiles(tiles: Item[], rows: number, columns: number, image: { width: number; height: number }) {
-  const { width, height } = spatialExtent(tiles[0] ?? refuse('a tile is missing'))
+function checkTiles(tiles: Tile[], rows: number, columns: number, image: { width: number; height: number }) {
+  const { width, height } = tiles[0] ?? refuse('a tile is missing')
   const fills = width * columns >= image.width && height * rows >= image.height
   if (!fills) refuse('the tiles do not fill the image')
   if (width * (columns - 1) >= image.width || height * (rows - 1) >= image.height) {
@@ -173,13 +182,27 @@ function checkTiles(tiles: Item[], rows: number, columns: number, image: { width
   }
   const codings = new Set<string>()
   for (const tile of tiles) {
-    const size = spatialExtent(tile)
-    if (size.width !== width || size.height !== height) refuse('the tiles of a grid differ in size')
-    if (tile.properties.some(({ property }) => TRANSFORMATIONS.has(property.box.type)))
-      refuse('a tile of a grid is turned or cropped')
-    if (tile.type === AV1) codings.add(codingOf(propertyOf(tile, 'av1C')))
+    if (tile.width !== width || tile.height !== height) refuse('the tiles of a grid differ in size')
+    if (tile.isTransformed) refuse('a tile of a grid is turned or cropped')
+    if (tile.coding !== null) codings.add(tile.coding)
   }
   if (codings.size > 1) refuse('the tiles of a grid are coded differently')
+}
+
+interface Tile {
+  width: number
+  height: number
+  isTransformed: boolean
+  /** `null` for a derived image. */
+  coding: string | null
+}
+
+function tileOf(item: Item): Tile {
+  return {
+    ...spatialExtent(item),
+    isTransformed: item.properties.some(({ property }) => TRANSFORMATIONS.has(property.box.type)),
+    coding: item.type === AV1 ? codingOf(propertyOf(item, 'av1C')) : null,
+  }
 }
 
 /** Profile, bit depth and chroma format from `av1C`, which all tiles must share. Levels and tiers may differ. */

@@ -137,7 +137,7 @@ export function scrubWithGainMap(
 }
 
 function isIndex(segment: Uint8Array): boolean {
-  return sameBytes(segment.subarray(4, 4 + MPF_NAME.length), MPF_NAME)
+  return segment[0] === 0xff && sameBytes(segment.subarray(4, 4 + MPF_NAME.length), MPF_NAME)
 }
 
 /**

@@ -3,7 +3,7 @@ import { concatBytes } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
-import { profileLength, withoutDisplay } from '../metadata/icc.ts'
+import { editedSegment, readProfile } from '../metadata/icc.ts'
 import {
   APP1,
   APP2,
@@ -97,34 +97,26 @@ interface IccChunk {
 function keptProfile(segments: JpegSegment[]): Map<JpegSegment, Segment[]> {
   const kept = new Map<JpegSegment, Segment[]>()
   const chunks = orderedIccChunks(segments)
-  const [first] = chunks
   const available = chunks.reduce((sum, { length }) => sum + length, 0)
-  const start = first?.segment.body?.subarray(ICC_CHUNK_HEADER_BYTES)
-  const length = start ? profileLength(start, available) : null
-  if (!first || !start || length === null) return kept
-  // Only profiles of displays are changed, which fit in one chunk.
-  const changed = withoutDisplay(start)
-  if (changed) {
-    const body = concatBytes(ICC_NAME, Uint8Array.of(1, 1), changed)
-    return kept.set(first.segment, [encodeSegment(APP2, body)])
-  }
-  if (length === available) {
-    for (const { segment } of chunks) kept.set(segment, [segment])
-    return kept
-  }
-  let left = length
-  const needed = chunks.filter((chunk) => {
-    const isNeeded = left > 0
-    left -= chunk.length
+  const start = chunks[0]?.segment.body?.subarray(ICC_CHUNK_HEADER_BYTES)
+  const profile = start ? readProfile(start, available) : null
+  if (!profile) return kept
+  let at = 0
+  const needed = chunks.filter(({ length }) => {
+    const isNeeded = at < profile.length
+    at += length
     return isNeeded
   })
-  left = length
-  for (const [index, chunk] of needed.entries()) {
-    const bytes = Math.min(left, chunk.length)
-    left -= bytes
-    const start = concatBytes(ICC_NAME, Uint8Array.of(index + 1, needed.length))
-    const run = { offset: chunk.segment.bodyAt + ICC_CHUNK_HEADER_BYTES, length: bytes }
-    kept.set(chunk.segment, [encodeSegment(APP2, start, bytes), run])
+  at = 0
+  for (const [index, { segment, length }] of needed.entries()) {
+    const bodyAt = segment.bodyAt + ICC_CHUNK_HEADER_BYTES
+    const run = { offset: bodyAt, length: Math.min(length, profile.length - at) }
+    const head =
+      needed.length === chunks.length && run.length === length
+        ? { offset: segment.offset, length: bodyAt - segment.offset }
+        : encodeSegment(APP2, concatBytes(ICC_NAME, Uint8Array.of(index + 1, needed.length)), run.length)
+    kept.set(segment, [head, ...editedSegment(run, bodyAt - at, profile)])
+    at += run.length
   }
   return kept
 }

@@ -4,7 +4,7 @@ import { concatBytes } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { ascii } from '../bytes/text.ts'
 import { EXIF_PREFIX } from '../metadata/exif.ts'
-import { ICC_HEADER_BYTES } from '../metadata/icc.ts'
+import { ICC_START_BYTES } from '../metadata/icc.ts'
 import type { JpegTable } from './tables.ts'
 
 export const SOI = 0xd8
@@ -62,7 +62,7 @@ const NAMES: { marker: number; name: Uint8Array; kind: JpegKind; minBytes?: numb
     name: ascii('ICC_PROFILE\0'),
     kind: 'icc',
     minBytes: ICC_CHUNK_HEADER_BYTES,
-    bodyBytes: ICC_CHUNK_HEADER_BYTES + ICC_HEADER_BYTES,
+    bodyBytes: ICC_CHUNK_HEADER_BYTES + ICC_START_BYTES,
   },
   { marker: APP2, name: ascii('MPF\0'), kind: 'mpf', bodyBytes: ALL },
   { marker: APP2, name: ascii('urn:iso:std:iso:ts:21496:-1\0'), kind: 'gain-map', bodyBytes: 1024 },

@@ -143,9 +143,7 @@ function newWalk() {
     }
     const previous = seen.get(kind)
     if (previous && LAST_COUNTS.has(kind)) previous.kind = 'other'
-    // A whole profile, if it has a single chunk.
-    const wanted = kind === 'icc' && !previous ? body.length : bodyBytes
-    const counted = { ...segment, kind, body: wanted > 0 ? body.slice(0, wanted) : undefined }
+    const counted = { ...segment, kind, body: bodyBytes > 0 ? body.slice(0, bodyBytes) : undefined }
     seen.set(kind, counted)
     add(counted)
   }

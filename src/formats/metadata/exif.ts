@@ -1,6 +1,8 @@
 /** Exif: reads the fields viewers need, detects a location, and writes back a minimal block. */
 import { concatBytes } from '../../bytes.ts'
+import { ascii, latin1 } from '../bytes/text.ts'
 import {
+  ASCII,
   type IfdEntry,
   type IfdField,
   ifdOf,
@@ -13,7 +15,6 @@ import {
   readIfd,
   SHORT,
   TIFF_HEADER,
-  type Tiff,
   UNDEFINED,
 } from './tiff.ts'
 
@@ -26,6 +27,8 @@ export interface ExifFacts {
   resolutionUnit?: number
   /** The GPS directory holds a position. */
   hasLocation: boolean
+  /** The pixels are in Adobe RGB, as cameras say it instead of adding a profile (DCF 2.0, 3.2.2). */
+  isAdobeRgb?: boolean
   /** The camera's maker note, verbatim. Never written back as is. */
   makerNote?: Uint8Array
 }
@@ -37,6 +40,12 @@ const RESOLUTION_UNIT = 0x0128
 const EXIF_DIRECTORY = 0x8769
 const GPS_DIRECTORY = 0x8825
 const MAKER_NOTE = 0x927c
+const COLOUR_SPACE = 0xa001
+const UNCALIBRATED = 0xffff
+const INTEROPERABILITY_DIRECTORY = 0xa005
+const INTEROPERABILITY_INDEX = 0x0001
+/** DCF's option file. */
+const ADOBE_RGB = 'R03\0'
 
 /** GPS tags that reveal a location: latitude and longitude, also of the destination, and area (Exif 2.32, 4.6.6). */
 const GPS_LOCATION_TAGS = [0x0002, 0x0004, 0x0014, 0x0016, 0x001c]
@@ -63,14 +72,26 @@ export function readExif(bytes: Uint8Array): ExifFacts {
     return value.numerator > 0 && value.denominator > 0 ? value : undefined
   }
 
-  const gps = ifd.get(GPS_DIRECTORY)
+  const directory = (entry: IfdEntry | undefined) =>
+    entry?.type === LONG && entry.count === 1 ? readIfd(tiff, tiff.u32(entry.at)) : undefined
+  const bytesOf = (entry: IfdEntry) => tiff.bytes.subarray(entry.at, entry.at + entry.size)
+
+  const gps = directory(ifd.get(GPS_DIRECTORY))
+  const camera = directory(ifd.get(EXIF_DIRECTORY))
+  const index = directory(camera?.get(INTEROPERABILITY_DIRECTORY))?.get(INTEROPERABILITY_INDEX)
+  const note = camera?.get(MAKER_NOTE)
   return {
     orientation: short(ORIENTATION, 8),
     xResolution: rational(X_RESOLUTION),
     yResolution: rational(Y_RESOLUTION),
     resolutionUnit: short(RESOLUTION_UNIT, 3),
-    hasLocation: gps?.type === LONG && gps.count === 1 && hasPosition(tiff, tiff.u32(gps.at)),
-    makerNote: makerNoteOf(tiff, ifd.get(EXIF_DIRECTORY)),
+    // Looks at the values: cameras without a GPS fix write the directory too, with only its version or with zeros.
+    hasLocation: GPS_LOCATION_TAGS.some((tag) => {
+      const entry = gps?.get(tag)
+      return entry !== undefined && bytesOf(entry).some((byte) => byte !== 0)
+    }),
+    isAdobeRgb: index?.type === ASCII && latin1(bytesOf(index)) === ADOBE_RGB,
+    makerNote: note?.type === UNDEFINED ? bytesOf(note) : undefined,
   }
 }
 
@@ -81,27 +102,12 @@ export function exifItemHasLocation(bytes: Uint8Array): boolean {
   return readExif(bytes.subarray(tiffAt)).hasLocation
 }
 
-function makerNoteOf(tiff: Tiff, directory: IfdEntry | undefined): Uint8Array | undefined {
-  if (directory?.type !== LONG || directory.count !== 1) return undefined
-  const note = readIfd(tiff, tiff.u32(directory.at)).get(MAKER_NOTE)
-  return note?.type === UNDEFINED ? tiff.bytes.subarray(note.at, note.at + note.size) : undefined
-}
-
-/** Looks at the values: cameras without a GPS fix write the directory too, with only its version or with zeros. */
-function hasPosition(tiff: Tiff, at: number): boolean {
-  const ifd = readIfd(tiff, at)
-  return GPS_LOCATION_TAGS.some((tag) => {
-    const entry = ifd.get(tag)
-    return entry && tiff.bytes.subarray(entry.at, entry.at + entry.size).some((byte) => byte !== 0)
-  })
-}
-
 /**
- * The minimal Exif with which the image looks the same: orientation and resolution, as a TIFF structure without prefix.
- * `makerNote`: the one a kept gain map needs. `null` when there is nothing to write. Deterministic.
+ * The minimal Exif with which the image looks the same: orientation, resolution and colour space, as a TIFF structure without
+ * prefix. `makerNote`: the one a kept gain map needs. `null` when there is nothing to write. Deterministic.
  */
 export function minimalExif(facts: ExifFacts, makerNote?: Uint8Array): Uint8Array<ArrayBuffer> | null {
-  const { orientation, xResolution, yResolution, resolutionUnit } = facts
+  const { orientation, xResolution, yResolution, resolutionUnit, isAdobeRgb } = facts
   const fields: IfdField[] = []
   if (orientation) fields.push({ tag: ORIENTATION, type: SHORT, value: orientation })
   if (xResolution) fields.push({ tag: X_RESOLUTION, type: RATIONAL, value: rationalBytes(xResolution) })
@@ -109,13 +115,23 @@ export function minimalExif(facts: ExifFacts, makerNote?: Uint8Array): Uint8Arra
   if (resolutionUnit && (xResolution || yResolution)) {
     fields.push({ tag: RESOLUTION_UNIT, type: SHORT, value: resolutionUnit })
   }
+  const camera: IfdField[] = []
+  if (makerNote) camera.push({ tag: MAKER_NOTE, type: UNDEFINED, value: makerNote })
+  if (isAdobeRgb) camera.push({ tag: COLOUR_SPACE, type: SHORT, value: UNCALIBRATED })
   const at = TIFF_HEADER.length
-  if (!makerNote) return fields.length === 0 ? null : concatBytes(TIFF_HEADER, ifdOf(at, fields))
-  const withDirectoryAt = (value: number) =>
-    ifdOf(at, [...fields, { tag: EXIF_DIRECTORY, type: LONG, value }])
-  const directoryAt = at + withDirectoryAt(0).length
-  const directory = ifdOf(directoryAt, [{ tag: MAKER_NOTE, type: UNDEFINED, value: makerNote }])
-  return concatBytes(TIFF_HEADER, withDirectoryAt(directoryAt), directory)
+  if (camera.length === 0) return fields.length === 0 ? null : concatBytes(TIFF_HEADER, ifdOf(at, fields))
+  const [first, cameraAt] = ifdBefore(at, fields, EXIF_DIRECTORY)
+  if (!isAdobeRgb) return concatBytes(TIFF_HEADER, first, ifdOf(cameraAt, camera))
+  const [second, indexAt] = ifdBefore(cameraAt, camera, INTEROPERABILITY_DIRECTORY)
+  const index = ifdOf(indexAt, [{ tag: INTEROPERABILITY_INDEX, type: ASCII, value: ascii(ADOBE_RGB) }])
+  return concatBytes(TIFF_HEADER, first, second, index)
+}
+
+/** A directory at `at` with another one behind it, which `tag` points to; and the offset of that one. */
+function ifdBefore(at: number, fields: IfdField[], tag: number): [ifd: Uint8Array, nextAt: number] {
+  const pointingTo = (value: number) => ifdOf(at, [...fields, { tag, type: LONG, value }])
+  const nextAt = at + pointingTo(0).length
+  return [pointingTo(nextAt), nextAt]
 }
 
 /** True if the orientation swaps width and height. */

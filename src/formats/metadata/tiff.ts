@@ -17,6 +17,7 @@ export interface IfdEntry {
   readonly size: number
 }
 
+export const ASCII = 2
 export const SHORT = 3
 export const LONG = 4
 export const RATIONAL = 5

@@ -4,8 +4,8 @@ import { crc32 } from '../bytes/crc32.ts'
 import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { deflate } from '../bytes/zlib.ts'
-import { CHUNK_BYTES, type Segment } from '../image.ts'
-import { ICC_HEADER_BYTES, MAX_PROFILE_BYTES, profileLength, withoutDisplay } from '../metadata/icc.ts'
+import type { Segment } from '../image.ts'
+import { ICC_START_BYTES, MAX_PROFILE_BYTES, readProfile } from '../metadata/icc.ts'
 import { encodeChunk, type PngChunk } from './chunks.ts'
 
 /** Default names written by encoders. Any other name may identify the user's display. */
@@ -21,7 +21,7 @@ const DEFAULT_NAMES: ReadonlySet<string> = new Set([
 const MAX_INFLATION = 64
 
 /** Limit for recompressing a profile, which holds it in memory. Display and camera profiles are smaller. Unit: bytes. */
-const MAX_RECOMPRESSED_BYTES = CHUNK_BYTES
+const MAX_RECOMPRESSED_BYTES = 2 * 1024 * 1024
 
 /** Input bytes per inflate step. Some streams buffer all output of one step: with this input, a megabyte at most. */
 const INFLATE_STEP_BYTES = 1024
@@ -33,7 +33,7 @@ const CHUNK_START = ascii('iCCPicc\0\0')
 
 /**
  * The replacement for an iCCP chunk: the chunk itself; or a chunk with the profile, a neutral name and no trailing data; or
- * nothing when the profile is invalid, since decoders ignore it.
+ * nothing when the profile is invalid, since decoders ignore it, or too large to change.
  */
 export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segment[]> {
   const at = chunk.at + 8
@@ -45,18 +45,17 @@ export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segm
   const name = latin1(start.subarray(0, nameEnd))
   const zlibAt = at + nameEnd + 2
   const { header, length, isExact, pieces, crc } = await inflated(cursor, zlibAt, end)
-  const declared = profileLength(header, length)
-  if (declared === null) return []
-  const profile = declared <= MAX_RECOMPRESSED_BYTES ? concatBytes(...pieces).subarray(0, declared) : null
-  const changed = profile && withoutDisplay(profile)
-  if (isExact && declared === length && !changed) {
+  const profile = readProfile(header, length)
+  if (!profile) return []
+  if (isExact && profile.length === length && profile.edits.length === 0) {
     if (DEFAULT_NAMES.has(name)) return [{ offset: chunk.at, length: 12 + chunk.length }]
     const zlib = { offset: zlibAt, length: end - zlibAt }
     return [concatBytes(be32(CHUNK_START.length - 4 + zlib.length), CHUNK_START), zlib, be32(crc)]
   }
-  if (!profile) return []
-  const deflated = await deflate(changed ?? profile)
-  return [encodeChunk('iCCP', concatBytes(CHUNK_START.subarray(4), deflated))]
+  if (profile.length > MAX_RECOMPRESSED_BYTES) return []
+  const bytes = concatBytes(...pieces).subarray(0, profile.length)
+  for (const edit of profile.edits) bytes.set(edit.bytes, edit.at)
+  return [encodeChunk('iCCP', concatBytes(CHUNK_START.subarray(4), await deflate(bytes)))]
 }
 
 interface Inflated {
@@ -103,8 +102,8 @@ async function inflated(cursor: Cursor, from: number, to: number): Promise<Infla
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       const { header, length, pieces } = result
-      if (header.length < ICC_HEADER_BYTES) {
-        result.header = concatBytes(header, read.value.subarray(0, ICC_HEADER_BYTES - header.length))
+      if (header.length < ICC_START_BYTES) {
+        result.header = concatBytes(header, read.value.subarray(0, ICC_START_BYTES - header.length))
       }
       if (length < MAX_RECOMPRESSED_BYTES) pieces.push(read.value)
       result.length += read.value.length

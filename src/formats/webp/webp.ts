@@ -4,9 +4,9 @@ import { type Cursor, cursorOver } from '../bytes/cursor.ts'
 import { type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
 import { checkAnimation, checkDimensions, cutOff } from '../damaged.ts'
-import { CHUNK_BYTES, type Inspector, lengthOf, type Segment } from '../image.ts'
+import { type Inspector, lengthOf, type Segment } from '../image.ts'
 import { minimalExif, readExif } from '../metadata/exif.ts'
-import { profileLength, withoutDisplay } from '../metadata/icc.ts'
+import { editedSegment, ICC_START_BYTES, readProfile } from '../metadata/icc.ts'
 import { MAX_METADATA_BYTES, xmpHasLocation } from '../metadata/xmp.ts'
 import {
   CHUNK_START_BYTES,
@@ -176,13 +176,11 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
 
 /** Empty when the profile is invalid: decoders ignore it. */
 async function keptProfile(cursor: Cursor, chunk: WebpChunk): Promise<Segment[]> {
-  const wanted = Math.min(8 + chunk.length, CHUNK_BYTES)
+  const wanted = 8 + Math.min(chunk.length, ICC_START_BYTES)
   const start = (cursor.peek(chunk.at, wanted) ?? (await cursor.load(chunk.at, wanted))).subarray(8, wanted)
-  const length = profileLength(start, chunk.length)
-  if (length === null) return []
-  // Only profiles of displays are changed, which are smaller.
-  const changed = withoutDisplay(start)
-  return changed ? [encodeChunk('ICCP', changed)] : firstBytes(chunk, length)
+  const profile = readProfile(start, chunk.length)
+  if (!profile) return []
+  return firstBytes(chunk, profile.length).flatMap((part) => editedSegment(part, chunk.at + 8, profile))
 }
 
 function sameSize(a: PictureSize | undefined, b: PictureSize): boolean {

@@ -38,7 +38,7 @@ function policy(inline = '', resizer = ''): string {
 }
 
 /** The policy of pages that show previews. `script`: base64 SHA-256 of an inline script. `resizer`: origin that serves previews. */
-export function policyWith({ script, resizer }: { script?: string; resizer?: string | undefined }): string {
+export function policyWith({ script, resizer }: Record<'script' | 'resizer', string | undefined>): string {
   return policy(script && ` 'sha256-${script}'`, resizer && ` ${resizer}`)
 }
 

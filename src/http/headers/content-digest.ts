@@ -25,10 +25,10 @@ async function* verify(
   hash: ReturnType<Hashes['running']>,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
-    hash.update(chunk)
+    await hash.update(chunk)
     yield chunk
   }
-  if (hash.digest() !== expected) throw mismatch()
+  if ((await hash.digest()) !== expected) throw mismatch()
 }
 
 function mismatch(): Refusal {

@@ -1,6 +1,6 @@
 /** Response headers of an image or preview, built once per record and reused. */
 import { hexToBase64 } from '../../bytes.ts'
-import { type Cdn, cacheTag } from '../../cdn/cdn.ts'
+import { type CacheRules, cacheTag } from '../../cdn/cdn.ts'
 import { CDN_MAX_AGE_SECONDS, EXTENSIONS, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 
@@ -29,7 +29,7 @@ const SHARED = [
 export function imageHeaders(
   record: Pick<ImageRecord, 'id' | 'type' | 'sha256' | 'size'>,
   common: string[],
-  cdn: Cdn | null,
+  cdn: CacheRules | null,
   leftMs: number | null,
 ): ImageHeaders {
   const { id, type, sha256 } = record
@@ -67,7 +67,7 @@ export function imageHeaders(
  * add up: a browser's lifetime starts when the shared cache responds, unless that cache sends `Age` (RFC 9111, 5.1), which
  * nginx does not. There is no `Expires` header: some caches prefer it to `max-age`.
  */
-export function cacheHeaders(id: string, cdn: Cdn | null, leftMs: number | null): string[] {
+export function cacheHeaders(id: string, cdn: CacheRules | null, leftMs: number | null): string[] {
   const left = leftMs === null ? null : Math.max(0, Math.floor(leftMs / 1000))
   const shared = left === null ? CDN_MAX_AGE_SECONDS : Math.min(CDN_MAX_AGE_SECONDS, Math.floor(left / 2))
   const headers: Record<string, string> = {

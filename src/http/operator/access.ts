@@ -29,6 +29,8 @@ export interface OperatorParts {
   log: Log
   /** Maximum images that one request looks up or hides, as Workers limit the subrequests of a request. Absent on Node. */
   maxImages?: number
+  /** What users type before an operator command. */
+  command: string
   /** Public URL of the admin server, without a trailing slash. */
   url: string
 }
@@ -45,7 +47,7 @@ const FORM_MAX_BYTES = 96 * 1024
 /** No referrer: URLs of the admin server never leave it. */
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
-export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }) {
+export function createAccess({ sessions, site, command }: OperatorParts) {
   /** Authenticates the request by bearer token or session. */
   async function principalOf(c: AppContext): Promise<Principal | null> {
     const bearer = bearerOf(c.req.header('Authorization'))
@@ -83,7 +85,7 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
     return async (c: AppContext): Promise<Response> => {
       if (isCrossSiteSubrequest(c)) return refuse(c, 'This request was sent by another website.')
       const principal = await principalOf(c)
-      return principal === null ? send(c, closedPage(contextOf(null)), 401) : handle(c, principal)
+      return principal === null ? send(c, closedPage(contextOf(null), command), 401) : handle(c, principal)
     }
   }
 

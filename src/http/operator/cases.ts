@@ -8,6 +8,7 @@ import { LedgerUnavailable } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, StoreUnavailable } from '../../stores/object-store.ts'
 import type { Case } from '../../stores/reports.ts'
 import { type CaseFacts, casePage } from '../../web/operator/case.ts'
+import { DEFAULT_REASON } from '../../web/operator/decision.ts'
 import { othersPage } from '../../web/operator/others.ts'
 import { type DetailLevel, isDetailLevel } from '../../web/operator/picture.ts'
 import { queuePage } from '../../web/operator/queue.ts'
@@ -113,22 +114,27 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
 
     async decide(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
       const id = idOf(c)
-      const grounds = parseGrounds(form, who)
+      const act = form.get('act') ?? ''
+      const found = await ledger.caseOf(id)
+      const isInFavour = act === 'keep' || act === 'release'
+      const fallback = found === null ? '' : DEFAULT_REASON[isInFavour ? 'favour' : 'other']
+      const grounds = parseGrounds(form, who, fallback)
       if (typeof grounds === 'string') return mistaken(c, grounds)
       const { reason, by } = grounds
-      if (form.get('act') === 'release') {
+      if (act === 'release') {
         if (await takedown.release(id, reason, by)) return c.redirect(`/cases/${id}`, 303)
         return mistaken(c, 'This image is not held.')
       }
-      const action = ACTIONS[form.get('act') ?? '']
+      const action = ACTIONS[act]
       if (action === undefined)
         return mistaken(c, `Choose an action: ${Object.keys(ACTIONS).join(', ')} or release.`)
-      const found = await ledger.caseOf(id)
       const duplicates =
         form.get('same-bytes') === 'on' ? await duplicatesOf(id, await casesIn(found?.state)) : []
       const ids = [...new Set([...(await withRelated(takedown, [id], relationsIn(form))), ...duplicates])]
       const { missed } = await decisions.decide(ids, action.act, { block: action.block, reason, by })
-      const mistake = missedMessage(missed.length, ids.length)
+      // There is nothing to decide about related images that nobody reported.
+      const isKept = action.act === 'keep' && !missed.includes(id)
+      const mistake = isKept ? null : missedMessage(missed.length, ids.length)
       if (mistake !== null) return mistaken(c, mistake)
       // The first one left in the same list. Held cases stay in theirs until their decision is carried out.
       const decided = new Set((await decisions.pending()).map((each) => each.id))

@@ -4,13 +4,12 @@ import { RULE_PATTERN } from '../../service/moderation/report-categories.ts'
 import { withRelated } from '../../service/moderation/takedown.ts'
 import { SETTING_NAMES, SettingError } from '../../service/settings.ts'
 import type { Actor } from '../../stores/ledger.ts'
-import { MAX_COUNTED_CASES, type OverviewFacts } from '../../web/operator/overview.ts'
+import { MAX_COUNTED_CASES, MAX_SHOWN_HELD, type OverviewFacts } from '../../web/operator/overview.ts'
 import type { OperatorParts } from './access.ts'
 
 type Parts = Pick<OperatorParts, 'takedown' | 'decisions' | 'settings' | 'ledger' | 'now' | 'maxImages'>
 
 const MAX_SHOWN_ENTRIES = 50
-const MAX_SHOWN_HELD = 200
 /** Default limit on images that one form may hold. */
 const MAX_IMAGES = 1000
 
@@ -18,7 +17,7 @@ export async function factsOf({ settings, ledger, decisions, now }: Parts): Prom
   const [counts, cases, held, acts, pending] = await Promise.all([
     ledger.counts(),
     ledger.cases(['open'], MAX_COUNTED_CASES + 1),
-    ledger.heldIds(MAX_SHOWN_HELD),
+    ledger.heldIds(MAX_SHOWN_HELD + 1),
     ledger.auditLog(MAX_SHOWN_ENTRIES),
     decisions.pending(),
     settings.refresh(),
@@ -128,9 +127,13 @@ export function missedMessage(missed: number, all: number): string | null {
   return missed === all ? message : `${message} The others are done.`
 }
 
-/** The reason and the actor of a form, or an error message. */
-export function parseGrounds(form: URLSearchParams, who: string): { reason: string; by: Actor } | string {
-  const reason = reasonIn(form)
+/** The reason and the actor of a form, or an error message. `fallback`: the reason if none is entered. */
+export function parseGrounds(
+  form: URLSearchParams,
+  who: string,
+  fallback = '',
+): { reason: string; by: Actor } | string {
+  const reason = reasonIn(form) || fallback
   if (reason === '') return 'Enter a reason. It goes into the audit log.'
   const rule = form.get('rule') ?? ''
   if (rule !== '' && !RULE_PATTERN.test(rule)) return 'A rule is a lower-case name such as copyright.'

@@ -16,8 +16,8 @@ import { sendImageBytes } from './image-bytes.ts'
 const BODY_MAX_BYTES = 16 * 1024
 const MAX_CLAIMED = 64
 
-/** Audit log entries that are searched for removals. */
-const MAX_SEARCHED_ENTRIES = 1000
+/** Audit log entries searched per request, and the rest of those of the same millisecond. */
+const MAX_SEARCHED_ENTRIES = 10_000
 
 const SCAN_PATH = '/scans/:id{[0-9A-Za-z]{11}}'
 
@@ -66,15 +66,24 @@ export function addScans(app: Hono<AppEnv>, { scanning, sessions, ledger, object
   )
   app.get(`${SCAN_PATH}/bytes`, sendClaimed('all'))
   app.get(`${SCAN_PATH}/preview`, sendClaimed('preview'))
-  // Images removed for a severe category, newest first.
+  // Images removed for a severe category since a time, oldest first. `until`: where the next request continues.
   app.get(
     '/scans/removals',
     forScanners(async (c) => {
-      const entries = await ledger.auditLog(MAX_SEARCHED_ENTRIES)
-      const severe = entries.filter(({ act, rule }) => act === 'remove' && isSevere(rule))
-      return c.json({
-        removals: severe.map(({ subject, rule, at }) => ({ id: subject, category: rule, at })),
-      })
+      const since = c.req.query('since')
+      if (since !== undefined && Number.isNaN(Date.parse(since)))
+        return c.json({ mistake: 'since must be a time such as 2026-07-31T12:00:00Z.' }, 400)
+      const removals = []
+      let until = since ?? null
+      let searched = 0
+      for await (const { act, subject, rule, at } of ledger.everyAuditEntry(
+        since === undefined ? undefined : new Date(since),
+      )) {
+        if (searched++ >= MAX_SEARCHED_ENTRIES && at !== until) break
+        if (act === 'remove' && isSevere(rule)) removals.push({ id: subject, category: rule, at })
+        until = at
+      }
+      return c.json({ removals, until })
     }),
   )
 }

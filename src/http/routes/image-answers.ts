@@ -4,7 +4,6 @@ import { type Problem, REQUEST_ID_HEADER } from '../../protocol.ts'
 import {
   type ReadSelection,
   resolveRange,
-  type Signal,
   type StoredImage,
   UnsatisfiableRange,
 } from '../../stores/object-store.ts'
@@ -22,9 +21,8 @@ export interface RawRequest {
   target: string
   /** Whether any of `CONDITION_HEADERS` is present. */
   isConditional: boolean
-  header(name: ConditionHeader | 'accept' | 'accept-language' | 'origin'): string | undefined
-  /** Aborted when the client disconnects. */
-  signal?: Signal
+  /** `name`: in lower case. */
+  header: (name: string) => string | undefined
 }
 
 export type ConditionHeader = 'if-match' | 'if-none-match' | 'if-range' | 'range'
@@ -93,8 +91,7 @@ export function createImageAnswers(common: string[], site: Site, log: Log) {
         )
       }
       const requestId = crypto.randomUUID()
-      // An AbortError means that the client disconnected.
-      if ((error as Error).name !== 'AbortError') logFault(log, error, requestId)
+      logFault(log, error, requestId)
       const refusal = toProblem(error)
       if (!prefersHtml(request.header('accept'))) return problemResponse(method, refusal, requestId)
       return pageResponse(request, error, refusal.status, requestId)

@@ -55,6 +55,13 @@ export function uncached(response: Response, cacheControl = NO_STORE): Response 
   return response
 }
 
+/** Sets the policy of pages that show previews, which a resizer on another host may serve. `script`: see `policyWith`. */
+function allowPreviews(response: Response, { site }: AppParts, script?: string): Response {
+  const resizer = site.facts.resizer?.origin
+  response.headers.set('Content-Security-Policy', policyWith({ script, resizer }))
+  return response
+}
+
 export function contextOf(c: AppContext, parts: AppParts) {
   return contextFor(parts.site.facts, c.req.header('Accept-Language'))
 }
@@ -74,20 +81,18 @@ export function tools(c: AppContext, parts: AppParts): Promise<Response> {
 
 /** The image IDs are in the URL fragment, which the server never sees. */
 export async function gallery(c: AppContext, parts: AppParts): Promise<Response> {
-  const response = await sendCompressed(c, galleryPage(contextOf(c, parts)))
-  const resizer = parts.site.facts.resizer?.origin
-  response.headers.set('Content-Security-Policy', policyWith({ script: GALLERY_SCRIPT_DIGEST, resizer }))
-  return response
+  return allowPreviews(
+    await sendCompressed(c, galleryPage(contextOf(c, parts))),
+    parts,
+    GALLERY_SCRIPT_DIGEST,
+  )
 }
 
 /** Throws `Refusal`: `not-found`, `removed`, `held`, `unavailable`. */
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {
   const record = await parts.images.find(id)
   if (record === null) throw notFound()
-  const response = await sendCompressed(c, viewerPage(contextOf(c, parts), { record }))
-  const resizer = parts.site.facts.resizer?.origin
-  if (resizer !== undefined) response.headers.set('Content-Security-Policy', policyWith({ resizer }))
-  return response
+  return allowPreviews(await sendCompressed(c, viewerPage(contextOf(c, parts), { record })), parts)
 }
 
 /** Confirmation page. GET never deletes, because link previews fetch it. Not cached, because the page contains the key. */
@@ -97,13 +102,12 @@ export async function confirmDeletion(c: AppContext, parts: AppParts): Promise<R
   if (!KEY_PATTERN.test(key)) throw unknownKey()
   const context = contextOf(c, parts)
   return (await parts.images.exists(idOfKey(key)))
-    ? uncached(await sendPage(c, deletePage(context, { key })), NO_STORE_NO_TRANSFORM)
+    ? allowPreviews(uncached(await sendPage(c, deletePage(context, { key })), NO_STORE_NO_TRANSFORM), parts)
     : uncached(await sendCompressed(c, deletedPage(context, { wasGone: true }), 404))
 }
 
-/** Handles the confirmation page's form, for browsers without scripts. */
+/** Handles the confirmation page's form, for browsers without scripts. Sent from any site: whoever has the key may delete. */
 export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Response> {
-  parts.origins.assertAllowed((name) => c.req.header(name))
   const key = (await readForm(c)).get('key')
   if (!key) throw new Refusal('missing-key', 'The form has no deletion key.')
   await deleteByKey(c, parts, key)

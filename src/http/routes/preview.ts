@@ -2,7 +2,7 @@
  * GET /preview/<id>: the preview that was uploaded with an image. Redirects to the image when it has no preview, or to an
  * external resizer if one is configured.
  */
-import type { Cdn } from '../../cdn/cdn.ts'
+import type { CacheRules } from '../../cdn/cdn.ts'
 import { CDN_MAX_AGE_SECONDS, previewPath, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
 import { leftMsOf } from '../../service/images/expiry.ts'
@@ -29,7 +29,7 @@ const TARGET = /^\/preview\/([0-9A-Za-z]{11})(\?.*)?$/s
 /** The handler returns `null` when the target is not a preview URL. Never throws or rejects. */
 export function createPreviews(parts: {
   images: Pick<Images, 'open'>
-  cdn: Cdn | null
+  cdn: CacheRules | null
   baseUrl: string
   /** Headers of every response. */
   common: string[]
@@ -53,7 +53,7 @@ export function createPreviews(parts: {
   }
 
   async function open(request: RawRequest, id: string): Promise<Answer> {
-    const image = await images.open(id, (record) => wantedOf(request, record), request.signal)
+    const image = await images.open(id, (record) => wantedOf(request, record))
     if (image === null) throw notFound()
     try {
       return answerTo(request, image)

@@ -2,7 +2,7 @@
  * GET /raw/<id>, the hot path with thousands of requests per second; and GET /preview/<id> (`preview.ts`).
  * Framework-independent, so that a host can write the responses straight to the socket.
  */
-import type { Cdn } from '../../cdn/cdn.ts'
+import type { CacheRules } from '../../cdn/cdn.ts'
 import { EXTENSIONS, ID_LENGTH, rawPath } from '../../protocol.ts'
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
 import { isExpired, leftMsOf } from '../../service/images/expiry.ts'
@@ -13,6 +13,7 @@ import {
   type ReadSelection,
   type Selection,
   type StoredImage,
+  UnsatisfiableRange,
 } from '../../stores/object-store.ts'
 import type { Answer } from '../answer.ts'
 import type { Site } from '../context.ts'
@@ -60,20 +61,20 @@ export function isRawTarget(target: string): boolean {
   return target.startsWith(RAW_PREFIX) || target.startsWith(PREVIEW_PREFIX)
 }
 
-/** Keeps responses out of a cache that could not purge them (`isKeyedByOrigin`). */
+/** Keeps responses out of a cache that could not purge them (`misses`). */
 export function createRaw(parts: Parts): Raw {
   const { cdn } = parts
   const raw = rawFor(parts)
-  if (!cdn?.isKeyedByOrigin) return raw
+  if (!cdn?.misses) return raw
   const uncached = rawFor({ ...parts, cdn: { ...cdn, cacheHeaders: (id) => cdn.cacheHeaders(id, 0) } })
-  return (request) => (request.header('origin') === undefined ? raw(request) : uncached(request))
+  return (request) => (cdn.misses?.(request.header) ? uncached(request) : raw(request))
 }
 
 interface Parts {
   images: Images
   /** Returns the image if it is cached in memory. Absent when the store has no memory cache. */
   hot?: (id: string) => StoredImage | null
-  cdn: Cdn | null
+  cdn: CacheRules | null
   baseUrl: string
   site: Site
   log: Log
@@ -110,25 +111,22 @@ function rawFor(parts: Parts): Raw {
   /** Fast path: a whole image from memory. `null` when the target is anything but a canonical URL of the image. */
   function answerWhole(image: StoredImage, target: string): Answer | null {
     const { record, body, release } = image
-    const known = headersOf(record)
-    if (target.length === ID_END) {
-      return { status: 200, headers: known.of('inline', true), body, release }
-    }
-    switch (target.slice(ID_END)) {
-      case `.${EXTENSIONS[record.type]}`:
-        return { status: 200, headers: known.of('inline', true), body, release }
-      case DOWNLOAD:
-      case `.${EXTENSIONS[record.type]}${DOWNLOAD}`:
-        return { status: 200, headers: known.of('attachment', true), body, release }
-      default:
-        return null
-    }
+    const isDownload = target.endsWith(DOWNLOAD)
+    const extension = target.slice(ID_END, isDownload ? -DOWNLOAD.length : undefined)
+    if (extension !== '' && extension !== `.${EXTENSIONS[record.type]}`) return null
+    const headers = headersOf(record).of(isDownload ? 'attachment' : 'inline', true)
+    return { status: 200, headers, body, release }
   }
 
   /** Opens the image only once, even when the conditions depend on its record. */
   async function answerCold(request: RawRequest, target: Target): Promise<Answer> {
     const { id } = target
-    const image = await parts.images.open(id, selectionOf(request, target), request.signal)
+    const open = (selection: Selection) => parts.images.open(id, selection)
+    const image = await open(selectionOf(request, target)).catch((error) => {
+      if (!(error instanceof UnsatisfiableRange)) throw error
+      // A range was read without the record, which may have expired or be of another type.
+      return open((record) => wantedOf(request, target, record))
+    })
     if (image === null) throw notFound()
     try {
       return answerTo(request, target, image)
@@ -147,8 +145,9 @@ function rawFor(parts: Parts): Raw {
     return rangeOf(request.header('range'), undefined, '') ?? 'all'
   }
 
-  /** Throws when a precondition fails or the extension is wrong. */
+  /** Throws when a precondition fails, the extension is wrong, or the image has expired. */
   function wantedOf(request: RawRequest, target: Target, record: ImageRecord): ReadSelection {
+    if (isExpired(record, expiryClock)) throw notFound()
     assertExtensionMatches(target, record)
     const { etag } = headersOf(record)
     assertIfMatch(request, etag)

@@ -40,7 +40,8 @@ export async function reportByForm(c: AppContext, parts: AppParts): Promise<Resp
     if (!(error instanceof Refusal) || !prefersHtml(c.req.header('Accept'))) throw error
     return resendForm(c, parts, error, values)
   }
-  return c.body(null, 303, { Location: parts.baseUrl + receiptPath(receipt), 'Cache-Control': NO_STORE })
+  // Relative: the page's policy forbids a redirect to another host, and it may be open at another name than the base URL's.
+  return c.body(null, 303, { Location: receiptPath(receipt), 'Cache-Control': NO_STORE })
 }
 
 /** The JSON API. */

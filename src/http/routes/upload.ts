@@ -72,7 +72,12 @@ export function createUpload(parts: AppParts): Upload {
     }).catch((error: Error) => error)
     if (slot instanceof Error) return { remaining: impliesNoneRemaining(slot) ? 0 : remaining, error: slot }
     try {
-      return await receiveAdmitted(request, { identity, lifetimeSeconds }, slot.admitted, startedAt)
+      return await receiveAdmitted(
+        request,
+        { identity, lifetimeSeconds, uploader: address },
+        slot.admitted,
+        startedAt,
+      )
     } finally {
       slot.end()
     }
@@ -80,7 +85,7 @@ export function createUpload(parts: AppParts): Upload {
 
   async function receiveAdmitted(
     request: UploadRequest,
-    options: Required<Pick<PublishOptions, 'identity' | 'lifetimeSeconds'>>,
+    options: Required<Pick<PublishOptions, 'identity' | 'lifetimeSeconds' | 'uploader'>>,
     { reservation, spent, isRepeat }: Admitted,
     startedAt: number,
   ): Promise<Outcome> {
@@ -97,6 +102,7 @@ export function createUpload(parts: AppParts): Upload {
       const published = await parts.images.publish(fileOf(request), {
         maxBytes: announcedBytes(request.header),
         ...options,
+        used,
         beforeStored,
         onStored() {
           isKept = true

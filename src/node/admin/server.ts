@@ -14,20 +14,24 @@ import { createIdleConnections } from '../http/idle-connections.ts'
 import type { Limits } from '../http/limits.ts'
 import { createRequestListener, limitHeaders, listenToExpectations } from '../http/request-listener.ts'
 import { createPendingConnections } from '../http/scheduler.ts'
+import { OPERATOR } from '../manifest.ts'
 import { adminSocket, adminUrl, removeStale } from './address.ts'
 
-/** `null` when it is disabled or can't listen: the public server must still start. */
+/** Another server may still have its address. Unit: milliseconds. */
+const RETRY_MS = 1000
+
+/** `null` when it is disabled. While it can't listen, the public server runs without it. */
 export async function openAdminServer(
   config: Config,
   limits: Limits,
-  parts: Omit<OperatorParts, 'url' | 'sessions'>,
+  parts: Omit<OperatorParts, 'url' | 'sessions' | 'command'>,
 ): Promise<{ stop(): Promise<void> } | null> {
   const { operatorListen } = config
   if (operatorListen.kind === 'off') return null
   const { ledger, now, log } = parts
   const { operatorToken: programToken, scannerToken } = config
   const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now, programToken, scannerToken })
-  const app = createOperatorApp({ ...parts, sessions, url: adminUrl(config) })
+  const app = createOperatorApp({ ...parts, sessions, command: OPERATOR, url: adminUrl(config) })
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -51,19 +55,28 @@ export async function openAdminServer(
   })
   server.on('request', listener)
   listenToExpectations(server, listener)
-  try {
-    if (operatorListen.kind === 'address') await once(server.listen(operatorListen), 'listening')
-    else await listenOnSocket(server, adminSocket(config))
-  } catch (err) {
-    log.warn({ err }, 'the admin server could not start; the public server continues without it')
-    server.close()
-    return null
+  let retry: NodeJS.Timeout | undefined
+
+  async function open(isFirst: boolean): Promise<void> {
+    try {
+      if (operatorListen.kind === 'address') await once(server.listen(operatorListen), 'listening')
+      else await listenOnSocket(server, adminSocket(config))
+    } catch (err) {
+      if (isFirst) log.warn({ err }, 'the admin server could not start, and tries again')
+      retry = setTimeout(() => {
+        opening = open(false)
+      }, RETRY_MS)
+    }
   }
+
+  let opening = open(true)
+  await opening
   return {
     async stop() {
-      const closed = once(server.close(), 'close')
+      await opening
+      clearTimeout(retry)
       server.closeAllConnections()
-      await closed
+      if (server.listening) await once(server.close(), 'close')
     },
   }
 }

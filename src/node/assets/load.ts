@@ -26,7 +26,7 @@ export interface LoadedAssets {
 export async function loadSite(config: Config, log: Log): Promise<(baseUrl: string) => Site> {
   const [{ assets, urls }, terms] = await Promise.all([
     loadAssets((message) => log.warn({}, message)),
-    config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
+    config.termsFile === null ? undefined : readTerms(config.termsFile),
   ])
   return (baseUrl) => ({
     facts: siteFactsOf(config, baseUrl, urls),
@@ -80,4 +80,10 @@ async function bundle(warn: (message: string) => void): Promise<Bundle> {
   }
   const { folder, list } = (await readBundle())!
   return { list, read: (file) => readFile(join(folder, file)) }
+}
+
+function readTerms(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause) => {
+    throw new Error('TERMS_FILE can’t be read', { cause })
+  })
 }

@@ -1,8 +1,10 @@
 /** Backups: an image store that grows incrementally, with ledger snapshots and manifests beside it. */
+import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { recordRetired, removeGone } from '../../service/recovery/reconcile.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
+import { parseS3Url } from '../../stores/s3/url.ts'
 import { copyEvidence, openBackupFiles, openEvidenceFiles } from '../open/files.ts'
 import { dataFolderOf, openImages, type Stores } from '../open/stores.ts'
 import { copyLedger, markBackup } from './ledger.ts'
@@ -43,8 +45,7 @@ export async function backUp(options: {
     // After the images: the snapshot includes removals made during the copy, so removed images don't come back.
     const ledger = await copyLedger(config)
     const removed = await removeGone(stores.ledger, target)
-    const ids: string[] = []
-    for await (const id of target.list()) ids.push(id)
+    const ids = await Array.fromAsync(target.list())
     const list = Buffer.from(ids.map((id) => `${id}\n`).join(''))
     await files.make()
     const ledgerFile = `${name}-ledger.${ledger.kind === 'sqlite' ? 'sqlite' : 'jsonl'}.gz`
@@ -65,9 +66,26 @@ export async function backUp(options: {
   }
 }
 
-/** Throws if `to` is the location of the data, where every image would count as already copied. */
+/**
+ * Throws if `to` is the location of the data, where every image would count as already copied, or in the folder of images, where
+ * `verify --repair` would move the backup away.
+ */
 function assertElsewhere(to: string, config: Config): void {
   const folder = dataFolderOf(to, config)
-  const isSame = folder === null ? to === config.objectsUrl : resolve(folder) === resolve(config.dataDir)
+  const dataDir = realPath(config.dataDir)
+  const isSame =
+    folder === null
+      ? config.objectsUrl !== null && addressOf(to, config) === addressOf(config.objectsUrl, config)
+      : realPath(folder) === dataDir || `${realPath(folder)}/`.startsWith(`${dataDir}/images/`)
   if (isSame) throw new Error('this is the location of the data itself: a backup there would be lost with it')
+}
+
+/** An S3 location, however its URL spells it. */
+function addressOf(url: string, { awsRegion }: Config): string {
+  const { endpoint, bucket, prefix } = parseS3Url(url, awsRegion ?? undefined)
+  return `${endpoint}/${bucket}/${prefix}`
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path)
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Config } from '../../config.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
-import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
+import { type Ledger, LedgerUnavailable, NoLedger } from '../../stores/ledger.ts'
+import { assertNoServer } from '../open/agreement.ts'
 import { openLedger } from '../open/stores.ts'
 
 export type LedgerKind = 'sqlite' | 'postgres'
@@ -34,14 +35,19 @@ async function withTemporaryFile<T>(work: (file: string) => Promise<T>): Promise
   }
 }
 
-/** Whether a ledger exists and has any audit entry, deletion, hold or report. A freshly created one has none. */
+/**
+ * Whether a ledger exists and has any audit entry, deletion, hold or report. A freshly created one has none. Throws an `Error`
+ * if a server is using it, on SQLite.
+ */
 export async function hasLedger(config: Config): Promise<boolean> {
   const ledger = await openLedger(config, true).catch((error) => {
+    if (error instanceof NoLedger) return null
     if (error instanceof LedgerUnavailable) throw error
-    return null
+    throw new Error(`the existing ledger can’t be read; to replace it, ${aside(config)}`, { cause: error })
   })
   if (ledger === null) return false
   try {
+    if (config.ledgerUrl === null) await assertNoServer(ledger)
     const histories = await Promise.all([
       ledger.auditLog(1),
       ledger.removedIds('', 1),
@@ -52,6 +58,10 @@ export async function hasLedger(config: Config): Promise<boolean> {
   } finally {
     await ledger.close()
   }
+}
+
+function aside({ ledgerUrl }: Config): string {
+  return ledgerUrl === null ? 'move ledger.sqlite out of DATA_DIR' : 'set LEDGER_URL to an empty schema'
 }
 
 /** Ledger facts that let a restore tell whether a ledger is the backup's own, and newer. */
@@ -85,11 +95,18 @@ export async function assertNewer(
   const facts = await ledger.facts().finally(ledger.close)
   const isSame = instance !== undefined && facts[INSTANCE] === instance
   if (isSame && (facts[LAST] ?? '') >= begunAt) return
-  const remedy =
-    config.ledgerUrl === null ? 'move ledger.sqlite out of DATA_DIR' : 'set LEDGER_URL to an empty schema'
   throw new Error(
     `the existing ledger is ${isSame ? 'older than the backup’s' : 'not known to be the backup’s'}. ` +
-      `To restore the backup’s ledger, ${remedy} and run restore again. To keep the existing one: --keep-ledger`,
+      `To restore the backup’s ledger, ${aside(config)} and run restore again. To keep the existing one: --keep-ledger`,
+  )
+}
+
+/** Throws an `Error` if the ledger of another backup, `name`, is in place, because its restore was interrupted. */
+export async function assertNotWritten(config: Config, name: string): Promise<void> {
+  if (!(await hasLedger(config))) return
+  throw new Error(
+    `the restore of another backup, ${name}, was interrupted: finish it with --name. ` +
+      `To restore this one instead, ${aside(config)} and run restore again`,
   )
 }
 
@@ -108,7 +125,7 @@ export async function writeLedger(config: Config, kind: LedgerKind, bytes: Uint8
   const { restorePostgres } = await import('../../stores/postgres/snapshot.ts')
   // Creates the tables.
   await (await openPostgresLedger({ url: ledgerUrl })).close()
-  if (kind === 'postgres') return restorePostgres(ledgerUrl, gunzipSync(bytes).toString('utf8').split('\n'))
+  if (kind === 'postgres') return restorePostgres(ledgerUrl, linesOf(gunzipSync(bytes)))
   const { openSqliteLedger } = await import('../../stores/sqlite/ledger.ts')
   const { linesOfSnapshot } = await import('../../stores/sqlite/snapshot.ts')
   await withTemporaryFile(async (file) => {
@@ -117,4 +134,13 @@ export async function writeLedger(config: Config, kind: LedgerKind, bytes: Uint8
     await (await openSqliteLedger({ file })).close()
     await restorePostgres(ledgerUrl, linesOfSnapshot(file))
   })
+}
+
+/** Each line ends with a newline. Decoded one by one, as a large ledger would not fit in one string. */
+function* linesOf(text: Buffer): Generator<string> {
+  let start = 0
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+    yield text.toString('utf8', start, end)
+    start = end + 1
+  }
 }

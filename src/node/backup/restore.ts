@@ -7,7 +7,7 @@ import { renewIdentities } from '../../service/images/identities.ts'
 import { SEALED_RULE } from '../../service/moderation/evidence.ts'
 import { removeGone, syncHolds } from '../../service/recovery/reconcile.ts'
 import { createTombstoneFiles, type FoundTombstones } from '../../service/recovery/tombstone-files.ts'
-import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
+import { compareListings, type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
 import type { Files } from '../../stores/files.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import { nodeHashes } from '../hashes.ts'
@@ -20,13 +20,14 @@ import {
   openTombstoneFiles,
 } from '../open/files.ts'
 import { openImages, openStores, type Stores } from '../open/stores.ts'
-import { assertNewer, hasLedger, writeLedger } from './ledger.ts'
-import { type Manifest, readBackup } from './manifest.ts'
+import { assertNewer, assertNotWritten, hasLedger, writeLedger } from './ledger.ts'
+import { type Manifest, nameOf, readBackup } from './manifest.ts'
 import {
   assertTombstonesConfigured,
   catchUpLedger,
   makePrivate,
   makePublic,
+  type RestoreMark,
   readMark,
   removeMark,
   writeMark,
@@ -78,28 +79,30 @@ export async function restore(options: {
   if (ledger !== null && manifest.ledger.kind === 'postgres' && config.ledgerUrl === null)
     throw new Error('the backup’s ledger is postgres, but LEDGER_URL selects sqlite')
   if (resumed === null && keptLedger && !keepLedger) await assertNewer(config, manifest)
+  const isResumed = resumed !== null && (keptLedger || resumed.begunAt === manifest.begunAt)
+  if (resumed !== null && !isResumed) await assertNotWritten(config, nameOf(new Date(resumed.begunAt)))
   const tombstones = keptLedger || withoutTombstones ? null : await readTombstones(config)
   await mkdir(config.objectsUrl === null ? join(dataDir, 'images', 'objects') : dataDir, {
     recursive: true,
     mode: 0o700,
   })
-  const mark = resumed ?? {
-    begunAt: manifest.begunAt,
-    ledger: keptLedger ? 'kept' : 'restored',
-    hasHolds: false,
-    madePrivate: false,
-  }
+  const mark: RestoreMark = isResumed
+    ? resumed
+    : {
+        begunAt: manifest.begunAt,
+        ledger: keptLedger ? 'kept' : 'restored',
+        hasHolds: false,
+        madePrivate: false,
+      }
   await writeMark(dataDir, mark)
   if (ledger !== null) await writeLedger(config, manifest.ledger.kind, ledger)
   const source = await openImages(from, config)
   const stores = await openStores(config, log, { as: 'command', mayDisagree: true, isRestoring: true })
   try {
     const { objects } = stores
-    if (!keptLedger) {
-      if (!withoutTombstones) await assertTombstonesConfigured(config, stores.ledger)
-      await makePrivate(stores.ledger, mark, dataDir)
-      await catchUpLedger(stores, tombstones, mark, dataDir)
-    }
+    if (!keptLedger && !withoutTombstones) await assertTombstonesConfigured(config, stores.ledger)
+    await makePrivate(stores.ledger, mark, dataDir)
+    if (!keptLedger) await catchUpLedger(stores, tombstones, mark, dataDir)
     const transfer = await transferImages({
       from: unexpired(source, stores.clock.now, (expiry) => stores.ledger.recordExpiries([expiry])),
       to: objects,
@@ -126,7 +129,7 @@ export async function restore(options: {
     const isRecent = stores.clock.now() - knownUntil < RECENT_MS
     const isKnown =
       tombstones !== null && knownUntil === tombstones.until && isRecent && tombstones.damaged.length === 0
-    if (!keptLedger && isKnown) await makePublic(stores.ledger, mark)
+    if (keptLedger || isKnown) await makePublic(stores.ledger, mark)
     await removeMark(dataDir)
     return {
       manifest,
@@ -181,8 +184,9 @@ async function readTombstones(config: Config): Promise<FoundTombstones | null> {
 /** `retired`: deleted while the ledger was unavailable; only the store recorded it, and refused to accept the image again. */
 async function findAbsent(ids: readonly string[], objects: ObjectStore, known: ReadonlySet<string>) {
   const [missing, retired]: [string[], string[]] = [[], []]
-  for (const id of ids) {
-    if (known.has(id)) continue
+  // Merges two sorted listings, as a million lookups in the store would take hours.
+  for await (const { id, isThere } of compareListings(ids, objects.list())) {
+    if (isThere || known.has(id)) continue
     const found = await findImage(id, objects)
     if (found === null) missing.push(id)
     if (found === 'retired') retired.push(id)

@@ -71,7 +71,13 @@ export async function makePublic(ledger: Ledger, mark: RestoreMark): Promise<voi
   )
 }
 
-/** Applies the tombstones, and re-holds images that are held on this machine and were not released since. */
+/** After every decision is due. Unit: epoch milliseconds. */
+const END_OF_TIME = 8.64e15
+
+/**
+ * Applies the tombstones, re-holds images that are held on this machine and were not released since, and drops the backup's
+ * pending decisions. They were carried out or undone since; their images stay held until the operator decides again.
+ */
 export async function catchUpLedger(
   { ledger, objects }: Stores,
   tombstones: Pick<FoundTombstones, 'id' | 'tombstones'> | null,
@@ -84,6 +90,8 @@ export async function catchUpLedger(
     { [APPLIED_FACT]: tombstones === null ? 'none' : (tombstones.id ?? 'yes') },
     { replace: true },
   )
+  for (const pending of await ledger.claimDecisions(Number.MAX_SAFE_INTEGER, END_OF_TIME, 0))
+    await ledger.finishDecision(pending)
   if (mark.hasHolds) return
   // Surviving images may have been held after the backup.
   const decided = new Set(last.map(({ subject }) => subject))

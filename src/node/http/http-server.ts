@@ -119,9 +119,11 @@ export async function openHttpServer(
  * sending a request over one of them: that request would fail, and uploads are not retried.
  */
 async function linger(server: Server, lingerMs: number): Promise<void> {
-  server.prependListener('request', (_, outgoing: ServerResponse) => {
-    outgoing.shouldKeepAlive = false
-  })
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+    server.prependListener(event, (_, outgoing: ServerResponse) => {
+      outgoing.shouldKeepAlive = false
+    })
+  }
   const connections = promisify(server.getConnections.bind(server))
   const until = performance.now() + lingerMs
   while (performance.now() < until && (await connections()) > 0) await sleep(CHECK_MS)

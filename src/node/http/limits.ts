@@ -8,7 +8,7 @@ export const LIMITS = {
   idleMs: 30_000,
   /** From the first byte of a request to its last: 25 MB at 44 kB a second. */
   requestMs: 600_000,
-  /** Interval between sweeps over all connections: a twelfth of `slowAnswerMs`. */
+  /** Interval between sweeps over all connections. */
   checkMs: 5_000,
   /**
    * Budget for the memory a body holds, integrated over the time spent waiting for its client; past it the body must keep the
@@ -22,8 +22,8 @@ export const LIMITS = {
    * line worth serving does 8 kB a second.
    */
   minBytesPerSecond: 8 * 1024,
-  /** Window over which an answer must keep that rate: kernels accept answers in steps of up to a megabyte. */
-  slowAnswerMs: 60_000,
+  /** Window over which an answer must keep that rate. A step, of a kernel or a chunk, has up to a megabyte: 128 s at that rate. */
+  slowAnswerMs: 150_000,
   /**
    * Concurrent uploads being read, per process; the others wait. From half of it on, only the first upload of an address is
    * read; from three quarters on, only the first of a network. 0.2 MB each.

@@ -57,6 +57,11 @@ export function createListener(
     outgoing.end()
   }
 
+  function abort({ outgoing }: Exchange, error: unknown): void {
+    log.error({ err: error }, 'an upload could not be answered')
+    outgoing.destroy()
+  }
+
   return createRequestListener({
     connections,
     screen(incoming) {
@@ -72,7 +77,8 @@ export function createListener(
       const { method, url = '' } = exchange.incoming
       const isRead = method === 'GET' || method === 'HEAD'
       if (isRead && isRawTarget(url)) sendRaw(exchange, next)
-      else if (isUploadPath(pathOf(exchange.incoming))) void sendUpload(exchange)
+      else if (isUploadPath(pathOf(exchange.incoming)))
+        sendUpload(exchange).catch((error) => abort(exchange, error))
       else next()
     },
     fetch: app.fetch,

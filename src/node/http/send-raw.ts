@@ -5,26 +5,9 @@ import type { Answer } from '../../http/answer.ts'
 import type { Log } from '../../http/log.ts'
 import { CONDITION_HEADERS } from '../../http/routes/image-answers.ts'
 import type { Raw } from '../../http/routes/raw.ts'
-import type { Signal } from '../../stores/object-store.ts'
 import type { Connections } from './idle-connections.ts'
 import type { Exchange } from './request-listener.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
-
-/**
- * Aborted when the client has disconnected. A class, because a getter in an object literal gives every object its own hidden
- * class, which V8 keeps alive, with the whole request that the getter closes over, until the next full collection.
- */
-class ClientSignal implements Signal {
-  readonly #outgoing: ServerResponse
-
-  constructor(outgoing: ServerResponse) {
-    this.#outgoing = outgoing
-  }
-
-  get aborted(): boolean {
-    return this.#outgoing.destroyed
-  }
-}
 
 /** Answers image addresses, and passes everything else to `next`. For GET and HEAD. */
 export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
@@ -63,7 +46,6 @@ export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
       target: incoming.url!,
       isConditional: isConditional(incoming),
       header: (name) => incoming.headers[name] as string | undefined,
-      signal: new ClientSignal(outgoing),
     })
     if (answer === null) next()
     else if (answer instanceof Promise) {

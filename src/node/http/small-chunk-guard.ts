@@ -23,19 +23,16 @@ interface Counted {
 
 const counts = new WeakMap<Socket, Counted>()
 
-/** Closes a connection while a read is being parsed. */
-export type Cut = (socket: Socket) => void
-
 /**
  * Cuts off connections that send a body in small chunks. Must be called as soon as the request is known: Node keeps chunks that
  * arrive before the body is read. `push` sees every body chunk that the parser finds, read or not.
  */
-export function guardSmallChunks(incoming: IncomingMessage, cut: Cut = cutOff): void {
+export function guardSmallChunks(incoming: IncomingMessage): void {
   const { socket } = incoming
   const push = incoming.push
   let free = FREE_CHUNKS_PER_BODY
   incoming.push = (chunk: Uint8Array | null, encoding?: BufferEncoding) => {
-    if (chunk !== null && --free < 0 && isAbuse(socket, chunk.length)) cut(socket)
+    if (chunk !== null && --free < 0 && isAbuse(socket, chunk.length)) cutOff(socket)
     return push.call(incoming, chunk, encoding)
   }
 }
@@ -52,7 +49,7 @@ function isAbuse(socket: Socket, bytes: number): boolean {
 }
 
 /** Bytes already received produce no more requests or body chunks. */
-export const cutOff: Cut = (socket) => {
+export function cutOff(socket: Socket): void {
   stopParsing(socket)
   socket.destroy()
 }

@@ -77,26 +77,6 @@ export function sumOf(all: Counts[]): Counts {
   return total
 }
 
-/** The tier of the cap behind each refusal code. */
-const TIERS: Record<string, string> = {
-  'quota-exceeded': 'address',
-  'too-many-refusals': 'address',
-  busy: 'address',
-  'network-quota-exceeded': 'network',
-  'capacity-reached': 'instance',
-  'storage-full': 'disk',
-}
-
-/** Uploads refused by a cap, by the cap's tier. */
-export function refusalsOf({ uploads }: Counts): Record<string, number> {
-  const refusals: Record<string, number> = {}
-  for (const [outcome, count] of Object.entries(uploads)) {
-    const tier = Object.hasOwn(TIERS, outcome) ? TIERS[outcome] : undefined
-    if (tier !== undefined) add(refusals, tier, count)
-  }
-  return refusals
-}
-
 function add(counts: Record<string, number>, label: string | number, value: number): void {
   counts[label] = (counts[label] ?? 0) + value
 }

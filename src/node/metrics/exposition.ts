@@ -1,6 +1,6 @@
 /** Renders counters and gauges in Prometheus' text format 0.0.4. */
 import type { Metric, Registry } from 'prom-client'
-import { type Counts, DURATION_BUCKETS, refusalsOf } from './counts.ts'
+import { type Counts, DURATION_BUCKETS } from './counts.ts'
 
 /** Read on each scrape. A value that can't be read then is left out. */
 export interface Gauge {
@@ -35,11 +35,6 @@ export async function exposition(counts: Counts, gauges: Gauge[]): Promise<strin
     [{ value: counts.exhausted, labels: {} }],
   )
   counter('pinhole_removals_total', 'Images removed permanently.', labelled(counts.removals, 'by', 'cause'))
-  counter(
-    'pinhole_quota_refusals_total',
-    'Uploads refused by a cap, by its tier.',
-    labelled(refusalsOf(counts), 'tier'),
-  )
   counter('pinhole_reports_total', 'Reports of images.', labelled(counts.reports, 'category'))
   const requests = Object.entries(counts.requests).flatMap(([route, statuses]) =>
     Object.entries(statuses).map(([status, value]) => ({ value, labels: { route, status } })),

@@ -1,6 +1,4 @@
 /** Gauges, read on each scrape. Every process of a machine reports the same values. */
-import { statfs } from 'node:fs/promises'
-import type { Config } from '../../config.ts'
 import type { Purges } from '../../service/images/purges.ts'
 import type { Notices } from '../../service/moderation/notices.ts'
 import { URGENT } from '../../service/moderation/reports.ts'
@@ -9,11 +7,12 @@ import type { Settings } from '../../service/settings.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { utcDayOf } from '../../utc-day.ts'
 import { VERSION } from '../manifest.ts'
+import type { DiskMonitor } from '../monitors.ts'
 import type { Gauge } from './exposition.ts'
 
 export interface GaugedParts {
-  config: Config
-  ledger: Pick<Ledger, 'cases' | 'counts' | 'usedCapacity' | 'removalTotals' | 'pendingScans'>
+  disk: Pick<DiskMonitor, 'freeBytes'>
+  ledger: Pick<Ledger, 'cases' | 'heldCount' | 'usedCapacity' | 'removalTotals' | 'pendingScans'>
   /** Epoch milliseconds. */
   now: () => number
   purges: Purges
@@ -26,7 +25,7 @@ export interface GaugedParts {
 const MAX_COUNTED_CASES = 1000
 
 export function gaugesOf(parts: GaugedParts): Gauge[] {
-  const { config, ledger, now, purges, tombstones, settings, notices } = parts
+  const { disk, ledger, now, purges, tombstones, settings, notices } = parts
   /** Without cases that alert nobody: crowded ones, and those whose image is gone. */
   const open = once(async () => {
     const cases = await ledger.cases(['open'], MAX_COUNTED_CASES)
@@ -71,7 +70,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     {
       name: 'pinhole_held_images',
       help: 'Images held by the operator.',
-      read: async () => (await ledger.counts()).held,
+      read: () => ledger.heldCount(),
     },
     {
       name: 'pinhole_day_bytes',
@@ -123,7 +122,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
       help: 'Age of the oldest pending scan; 0 if there is none.',
       async read() {
         const { oldest } = await scans()
-        return oldest === null ? 0 : (now() - oldest) / 1000
+        return oldest === null ? 0 : Math.max(0, now() - oldest) / 1000
       },
     },
     {
@@ -139,10 +138,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     {
       name: 'pinhole_disk_free_bytes',
       help: 'Free space for images, drafts and the ledger in DATA_DIR.',
-      async read() {
-        const { bavail, bsize } = await statfs(config.dataDir)
-        return bavail * bsize
-      },
+      read: disk.freeBytes,
     },
     {
       name: 'pinhole_build_info',

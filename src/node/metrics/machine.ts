@@ -45,7 +45,10 @@ function send(worker: Worker, message: Message): void {
   if (worker.isConnected()) worker.send(message)
 }
 
-/** For a serving process: the sum over all serving processes. Never rejects. */
+/**
+ * For a serving process: the sum over all serving processes. Rejects if the supervisor does not answer: any other numbers could be
+ * lower than those of the previous scrape, which another worker may have answered.
+ */
 export function machineCounts({ counts }: Counting): () => Promise<Counts> {
   if (!cluster.isWorker) return async () => counts
   const asking = createInFlight()
@@ -55,10 +58,10 @@ export function machineCounts({ counts }: Counting): () => Promise<Counts> {
     else if (message?.metrics === 'sum') onSum(message.counts)
   })
   const ask = () =>
-    new Promise<Counts>((resolve) => {
+    new Promise<Counts>((resolve, reject) => {
       onSum = resolve
       process.send?.({ metrics: 'sum?' })
-      setTimeout(resolve, ANSWER_MS * 2, counts)
+      setTimeout(() => reject(new Error('the supervisor did not answer')), ANSWER_MS * 2)
     })
   return () => asking.share('sum', ask)
 }

@@ -7,7 +7,6 @@ import type { Counting } from './counts.ts'
 interface Exchange {
   request: IncomingMessage
   response: ServerResponse
-  server: Server
 }
 
 /** Stored on the request itself: a `WeakMap` entry per request makes work for each garbage collection. */
@@ -22,8 +21,8 @@ export function countRequests(
 ): RequestListener {
   // Node's diagnostics channel: needs no listener on each answer, and no cooperation of the handlers.
   const finish = (message: unknown): void => {
-    const { request, response, server: origin } = message as Exchange
-    if (origin !== server) return
+    const { request, response } = message as Exchange
+    // Missing on requests to the operator's server.
     const began = (request as Timed)[startedAt]
     if (began === undefined) return
     counting.request(routeOf(request.url ?? ''), response.statusCode, (performance.now() - began) / 1000)

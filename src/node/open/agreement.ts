@@ -66,6 +66,15 @@ export async function joinServers(ledger: Ledger, agreement: Agreement): Promise
   assertEqual(await ledger.writeFacts(prefixed(agreement), { replace: false }), agreement)
 }
 
+/** For a command that needs a SQLite ledger to itself: Postgres does not know which servers are running. */
+export async function assertNoServer(ledger: Ledger): Promise<void> {
+  let isAlone = false
+  await ledger.join(async () => {
+    isAlone = true
+  })
+  if (!isAlone) throw new Error('a server is running: stop it first')
+}
+
 /**
  * For a command next to servers. It changes nothing, and only checks locations: commands accept no uploads, so a backup from
  * cron keeps working after a limit was changed. Throws an `Error` that lists the differences.
@@ -84,10 +93,14 @@ function assertEqual(facts: Record<string, string>, agreement: Agreement): void 
   const lines = differences.map(
     ([name, value]) => `${name}: ${value || 'none'} here, ${facts[PREFIX + name] || 'none'} in the ledger`,
   )
+  const stores = [agreement.OBJECTS_URL, facts[`${PREFIX}OBJECTS_URL`]]
+  // Folders have an ID.
+  const isOtherFolder = stores[0] !== stores[1] && stores.every((url) => url?.startsWith('file:'))
   throw new Error(
     [
       'these settings differ from those of the servers on this ledger:',
       ...lines,
+      ...(isOtherFolder ? ['The images are in another folder: is its disk mounted?'] : []),
       `To make them the settings of all servers: ${OPERATOR} agree`,
     ].join('\n'),
   )

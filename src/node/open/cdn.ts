@@ -14,10 +14,10 @@ const API_PARAMETERS = ['token', 'purges', 'burst', 'fill', 'api']
 const HOST_PARAMETERS = ['peer', 'fill']
 
 const PROVIDERS: Record<string, Provider> = {
-  'cloudflare:': { parameters: API_PARAMETERS, open: (url, baseUrl) => cloudflareCdn(url, fetch, baseUrl) },
-  'fastly:': { parameters: API_PARAMETERS, open: (url) => fastlyCdn(url) },
-  'nginx:': { parameters: HOST_PARAMETERS, open: (url) => nginxCdn(url) },
-  'varnish:': { parameters: HOST_PARAMETERS, open: (url) => varnishCdn(url) },
+  'cloudflare:': { parameters: API_PARAMETERS, open: cloudflareCdn },
+  'fastly:': { parameters: API_PARAMETERS, open: fastlyCdn },
+  'nginx:': { parameters: HOST_PARAMETERS, open: nginxCdn },
+  'varnish:': { parameters: HOST_PARAMETERS, open: varnishCdn },
 }
 
 /**

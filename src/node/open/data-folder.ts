@@ -1,6 +1,7 @@
 /** The location of the data that a configuration names. */
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { OPERATOR } from '../manifest.ts'
 
@@ -14,6 +15,13 @@ export function assertRestored({ dataDir }: Config): void {
     `a backup is being restored to DATA_DIR=${dataDir}. If the restore was interrupted, run it again: ${OPERATOR} restore BACKUP. ` +
       `If the data was copied by hand: ${OPERATOR} verify --repair`,
   )
+}
+
+/** Whether a folder, which may not exist yet, is on the disk of `DATA_DIR`: a copy there would be lost with the original. */
+export async function isOnDisk(folder: string, { dataDir }: Config): Promise<boolean> {
+  const deviceOf = async (path: string) => (await stat(path).catch(() => null))?.dev
+  const device = (await deviceOf(folder)) ?? (await deviceOf(dirname(folder)))
+  return device !== undefined && device === (await deviceOf(dataDir))
 }
 
 /** For display: without user, password and query. */

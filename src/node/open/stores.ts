@@ -1,4 +1,5 @@
 /** Opens the configured stores. The only module that knows which adapters exist. */
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cdn } from '../../cdn/cdn.ts'
@@ -123,8 +124,16 @@ export function dataFolderOf(url: string, { dataDir }: Config): string | null {
   return url.startsWith('file:') ? url.slice('file:'.length) || dataDir : null
 }
 
-/** Opens an image store for a command: `file:` and a data folder, or `s3://…`. */
-export async function openImages(url: string, config: Config): Promise<ObjectStore> {
+/** Throws an `Error` if `--from` names a folder without images, which opening would create. */
+export function assertFolder(source: string, config: Config): void {
+  const folder = dataFolderOf(source, config)
+  if (folder === null) return
+  const images = join(folder, 'images')
+  if (!existsSync(images)) throw new Error(`--from is not a data folder: there is no ${images}`)
+}
+
+/** Opens an image store for a command: `file:` and a data folder, or `s3://…`. `identity`: the folder's. */
+export async function openImages(url: string, config: Config): Promise<ObjectStore & { identity?: string }> {
   const dataDir = dataFolderOf(url, config)
   return dataDir === null
     ? openBucket(config, url, 'command')
@@ -144,7 +153,7 @@ async function openBucket(config: Config, url: string, as: OpenOptions['as']): P
   })
 }
 
-/** `mustExist`: throws an `Error` if there is no ledger. */
+/** `mustExist`: throws `NoLedger` if there is none. */
 export async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
   if (config.ledgerUrl !== null) {
     const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')

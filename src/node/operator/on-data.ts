@@ -10,7 +10,7 @@ import { describeData } from '../open/data-folder.ts'
 import { openEvidence } from '../open/files.ts'
 import { openStores } from '../open/stores.ts'
 import type { OperatorData } from './operator-data.ts'
-import { restoreOwnership } from './ownership.ts'
+import { keepOwnership } from './ownership.ts'
 import { remoteData, SERVER_VARIABLE } from './remote.ts'
 
 /**
@@ -33,7 +33,7 @@ export function onData<Args extends unknown[]>(
     const config = parseConfig(process.env)
     // On standard error, because programs may read the command's standard output.
     process.stderr.write(`${describeData(config).join('\n')}\n`)
-    try {
+    await keepOwnership(config.dataDir, { images: writesImages }, async () => {
       const stores = await openStores(config, createLog(config.logLevel), { as: 'command', ...options })
       const { ledger, clock } = stores
       try {
@@ -58,8 +58,6 @@ export function onData<Args extends unknown[]>(
       } finally {
         await stores.close()
       }
-    } finally {
-      restoreOwnership(config.dataDir, { images: writesImages })
-    }
+    })
   }
 }

@@ -5,10 +5,10 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Stores } from '../open/stores.ts'
 
-/** `tombstones` and `agreement` are unavailable for a remote server. */
+/** `purges`, `tombstones` and `agreement` are unavailable for a remote server. */
 type CommandStores = Pick<Stores, 'objects' | 'ledger'> & {
   clock: Pick<Stores['clock'], 'now'>
-} & Partial<Pick<Stores, 'tombstones' | 'agreement'>>
+} & Partial<Pick<Stores, 'purges' | 'tombstones' | 'agreement'>>
 
 export interface OperatorData {
   config: Config

@@ -9,6 +9,7 @@ import {
   openSync,
   type Stats,
 } from 'node:fs'
+import { constants as system } from 'node:os'
 import { isCode } from '../../stores/disk/faults.ts'
 
 /** Folders that may hold a million images. Most commands don't write images, so these are skipped for them. */
@@ -16,15 +17,37 @@ const IMAGES = ['images/objects', 'images/held']
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Runs `work`, then `restoreOwnership`, which a signal does not prevent. `folder`: `null` if there is none. */
+export async function keepOwnership<Result>(
+  folder: string | null,
+  options: { images: boolean },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (folder === null || process.getuid?.() !== 0) return work()
+  const stop = (signal: (typeof SIGNALS)[number]) => {
+    restoreOwnership(folder, options)
+    process.exit(128 + system.signals[signal])
+  }
+  for (const signal of SIGNALS) process.on(signal, stop)
+  try {
+    return await work()
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop)
+    restoreOwnership(folder, options)
+  }
+}
+
 /**
- * Changes the owner of everything owned by root in `folder` to the owner of `folder`. A no-op for other users, if root owns
- * the folder, and where there is no `/proc/self/fd`. `images`: includes the images; for commands that write them.
+ * Changes the owner of everything owned by root in `folder` to the owner of `folder`. A no-op if root owns the folder,
+ * and where there is no `/proc/self/fd`. `images`: includes the images; for commands that write them.
  *
  * The owner may replace any entry meanwhile, by a link to a file of root's elsewhere. So each folder is opened without
  * following links and read through its descriptor, and files with a second name are skipped.
  */
-export function restoreOwnership(folder: string, { images }: { images: boolean }): void {
-  if (process.getuid?.() !== 0 || process.platform !== 'linux') return
+function restoreOwnership(folder: string, { images }: { images: boolean }): void {
+  if (process.platform !== 'linux') return
   inFolder(folder, O_RDONLY | O_DIRECTORY, (root, owner) => {
     if (owner.uid !== 0) chownTree(root, '', owner, images ? [] : IMAGES)
   })

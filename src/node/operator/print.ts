@@ -33,6 +33,12 @@ export function print(text: string): void {
   if (hasReader) process.stdout.write(`${text}\n`)
 }
 
+/** Prints a list that was read to one entry past `limit`, and says if entries are left out. */
+export function printList<Entry>(entries: Entry[], limit: number, textOf: (entry: Entry) => string): void {
+  for (const entry of entries.slice(0, limit)) print(textOf(entry))
+  if (entries.length > limit) process.stderr.write(`There are more than ${limit}: --limit lists more.\n`)
+}
+
 /** Whether the terminal's last line shows progress. */
 let isProgressShown = false
 

@@ -1,6 +1,7 @@
 /** Checks everything that a store holds. Repairs nothing. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { sleep } from '../../async.ts'
 import { UNSURE_MS } from '../../service/expiry-clock.ts'
 import { expiryOf } from '../../service/images/expiry.ts'
@@ -29,8 +30,6 @@ export type Finding =
 export interface Verified {
   images: number
   bytes: number
-  /** The last ID checked, for resuming. */
-  last: string
 }
 
 /** A younger draft may belong to an upload that is still in progress. */
@@ -59,9 +58,6 @@ export interface CheckOptions {
   ledger: Ledger
   /** The image folder. `null` if images are in S3. */
   folder: string | null
-  after: string
-  /** Also checks held images. */
-  withHeld: boolean
   bytesPerSecond: number | null
   onProgress: (verified: Verified) => void
   /** Called for each image with an expiry, expired or not. */
@@ -69,14 +65,14 @@ export interface CheckOptions {
 }
 
 export async function* checkImages(options: CheckOptions): AsyncGenerator<Finding> {
-  const { folder, after, objects, ledger } = options
-  const verified: Verified = { images: 0, bytes: 0, last: after }
+  const { folder, objects, ledger } = options
+  const verified: Verified = { images: 0, bytes: 0 }
   const gone = new Set<string>()
   /** Reported already: a repair may have held them since, so they would show up again among the held images. */
   const reported = new Set<string>()
   for await (const id of removedIds(ledger)) gone.add(id)
   const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
-  const files = folder === null ? checkStore(objects, after) : checkFolder(join(folder, 'objects'), after)
+  const files = folder === null ? checkStore(objects) : checkFolder(join(folder, 'objects'))
   const startedAt = performance.now()
   for await (const checked of files) {
     if (checked.kind === 'stray') yield { kind: 'stray', path: join('objects', checked.name) }
@@ -95,22 +91,20 @@ export async function* checkImages(options: CheckOptions): AsyncGenerator<Findin
       }
       verified.images++
       verified.bytes += bytes
-      verified.last = id
     }
     options.onProgress(verified)
     await keepRate(verified.bytes, startedAt, options.bytesPerSecond)
   }
   for await (const id of objects.listHeld()) {
     if (gone.has(id)) yield { kind: 'removed', id }
-    else if (options.withHeld && !reported.has(id) && (await isDamaged(id, objects)))
-      yield { kind: 'damaged', id, isHeld: true }
+    else if (!reported.has(id) && (await isDamaged(id, objects))) yield { kind: 'damaged', id, isHeld: true }
   }
   if (folder !== null) yield* strayFiles(folder)
 }
 
-async function* checkStore(objects: ObjectStore, after: string): AsyncGenerator<CheckedFile> {
+async function* checkStore(objects: ObjectStore): AsyncGenerator<CheckedFile> {
   let inFlight: Promise<CheckedFile | null>[] = []
-  for await (const id of objects.list(after)) {
+  for await (const id of objects.list()) {
     inFlight.push(checkObject(objects, id))
     if (inFlight.length < CONCURRENCY) continue
     yield* (await Promise.all(inFlight)).filter((checked) => checked !== null)
@@ -141,7 +135,8 @@ async function* strayFiles(folder: string): AsyncGenerator<Finding> {
 }
 
 async function keepRate(bytes: number, startedAt: number, bytesPerSecond: number | null): Promise<void> {
-  if (bytesPerSecond === null) return
+  // Files are read synchronously, and signals are only handled in between.
+  if (bytesPerSecond === null) return setImmediate()
   const aheadMs = (bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt)
   if (aheadMs > 10) await sleep(aheadMs)
 }

@@ -10,7 +10,6 @@ import {
   type Removal,
   removeAnywhere,
   type Selection,
-  type Signal,
   type StoredImage,
 } from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
@@ -29,8 +28,8 @@ export interface Images {
   find(id: string): Promise<ImageRecord | null>
   /** Whether there is an image, even one that is held, not scanned yet or private. Throws `Refusal('removed')`. */
   exists(id: string): Promise<boolean>
-  /** Like `find`; also throws `UnsatisfiableRange` and `AbortError`. */
-  open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
+  /** Like `find`; also throws `UnsatisfiableRange`. */
+  open(id: string, selection?: Selection): Promise<StoredImage | null>
   /** Removes the image that the deletion key belongs to, even if it is held. `false` if there is none. */
   remove(key: string): Promise<boolean>
   /** Removes an image without its key: it has expired, or got no verdict from the scanner in time. Idempotent. */
@@ -160,11 +159,11 @@ export function createImages(parts: {
       }
     },
     // Saves two promises compared to `await`, which take almost as long as reading a small image.
-    open: (id, selection, signal) =>
+    open: (id, selection) =>
       isPrivate()
         ? Promise.reject(notShown())
         : objects
-            .open(id, selection, signal)
+            .open(id, selection)
             .then((image) => (image === null ? absent(id) : shown(image)))
             .catch(refuseFault),
     async remove(key) {

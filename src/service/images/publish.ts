@@ -4,7 +4,7 @@ import { createInFlight, createSemaphore, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { CHUNK_BYTES, isWhole, lengthOf, readSegments, type Segment } from '../../formats/image.ts'
 import type { InspectedUpload } from '../../formats/inspect-upload.ts'
-import type { ScanTarget } from '../../scan/scanner.ts'
+import type { ScanTarget, Verdict } from '../../scan/scanner.ts'
 import type { Absence } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
@@ -22,7 +22,8 @@ import {
 import type { ExpiryClock } from '../expiry-clock.ts'
 import type { Hashes } from '../hashes.ts'
 import type { Moves } from '../moderation/moves.ts'
-import type { ScanGate } from '../moderation/scan-gate.ts'
+import { type ScanGate, scanDueAt } from '../moderation/scan-gate.ts'
+import type { ClientAddress } from '../quota/quota.ts'
 import { expiryAfter, isExpired } from './expiry.ts'
 import { type Identity, randomIdentity } from './identities.ts'
 import { equalInConstantTime } from './ids.ts'
@@ -41,13 +42,19 @@ export interface PublishOptions {
   identity?: Identity
   /** Unit: seconds. `null` (default): until it is deleted. */
   lifetimeSeconds?: number | null
+  /** The address's uploads today, including this one. Default: 0. */
+  used?: number
+  /** Default: no address. */
+  uploader?: ClientAddress
   /** Called with the stored size before anything is stored. Its errors are rethrown. */
   beforeStored?: (bytes: number) => Promise<void>
   /** Called when `publish` is about to throw but the image stays stored, as a concurrent retry may have reported success. */
   onStored?: () => void
 }
 
-type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored' | 'onStored'>>
+type Storing = Required<
+  Pick<PublishOptions, 'lifetimeSeconds' | 'used' | 'uploader' | 'beforeStored' | 'onStored'>
+>
 
 /**
  * Stores an image durably. Throws `Refusal` and whatever `body` throws; in that case nothing is stored, unless `onStored` was
@@ -68,19 +75,28 @@ const MAX_LARGE_READS = 4
 const MAX_SMALL_INSPECTIONS = 4
 /** An upload that took longer to store may have met a decision about its bytes. Others are spared another statement. */
 const SLOW_MS = 1000
+/** When an image is scanned again because its verdict was not carried out: its process died. */
+const VERDICT_MS = 60_000
 /** Concurrent commits of large drafts. A commit uses less memory and may wait for a remote store. */
 const MAX_LARGE_COMMITS = 64
 
 export function createPublish(parts: {
   objects: ObjectStore
-  ledger: Pick<Ledger, 'withheldReason' | 'absenceReason' | 'recordExpiries' | 'recordScan' | 'hideForScan'>
+  ledger: Pick<
+    Ledger,
+    'withheldReason' | 'absenceReason' | 'recordExpiries' | 'recordScan' | 'hideForScan' | 'endScan'
+  >
   maxUploadBytes: number
   stripMetadata: boolean
   hashes: Hashes
   now: () => number
   expiryClock: Pick<ExpiryClock, 'latest'>
   /** `undefined`: scanning is disabled. */
-  scans?: { gate: ScanGate; moves: Pick<Moves, 'carryOut'> }
+  scans?: {
+    gate: ScanGate
+    moves: Pick<Moves, 'carryOut'>
+    carryOut(record: ImageRecord, verdict: Verdict): Promise<unknown>
+  }
 }): Publish {
   const { objects, ledger, hashes, expiryClock, scans } = parts
   const largeReads = createSemaphore(MAX_LARGE_READS)
@@ -92,14 +108,14 @@ export function createPublish(parts: {
 
   /** Stores the image at most once per identity, across all processes. */
   async function storeOnce(draft: Draft, identity: Identity, storing: Storing): Promise<Published> {
-    const digest = await sentDigest(draft)
-    const earlier = await stored(identity, digest).catch(discarding(draft))
+    const earlier = await stored(identity, draft).catch(discarding(draft))
     if (earlier !== null) {
       await draft.discard()
       return earlier
     }
     try {
-      const published = await store(draft, identity, storing)
+      const { isHeld, ...published } = await store(draft, identity, storing)
+      if (isHeld) return published
       // The operator may have held or removed the image in the meantime.
       await assertNotTakenDown(identity.id).catch(async (error) => {
         // Keeps a held image, which may be released, and any image if the ledger failed, which says nothing about the
@@ -110,14 +126,15 @@ export function createPublish(parts: {
       })
       return published
     } catch (error) {
-      const winner = error instanceof IdTaken ? await stored(identity, digest) : null
+      // The draft is discarded, but its digest is known since it was examined.
+      const winner = error instanceof IdTaken ? await stored(identity, draft) : null
       if (winner !== null) return winner
       throw error
     }
   }
 
   /** The image stored by an earlier request. Throws `Refusal` if its bytes differ or the image is gone. */
-  async function stored({ id, key }: Identity, sentSha256: string): Promise<Published | null> {
+  async function stored({ id, key }: Identity, draft: Draft): Promise<Published | null> {
     const record = (await objects.headDurable(id)) ?? (await unscanned(id))
     if (record === null || record === 'retired') {
       await assertNotTakenDown(id)
@@ -127,7 +144,7 @@ export function createPublish(parts: {
     // The derived ID collided with another uploader's image.
     if (!equalInConstantTime(record.keySha256, hashes.sha256(key))) throw new IdTaken()
     if (isExpired(record, expiryClock)) throw takenDown({ state: 'deleted', rule: '' })
-    if (record.sentSha256 === sentSha256) {
+    if (record.sentSha256 === (await sentDigest(draft))) {
       if (scans !== undefined) await hide(id)
       return { record, key, isRepeat: true }
     }
@@ -143,16 +160,16 @@ export function createPublish(parts: {
     return digest.catch(discarding(draft))
   }
 
+  /** `isHeld`: by the verdict on this upload. */
   async function store(
     draft: Draft,
     { id, key, isDerived }: Identity,
-    { lifetimeSeconds, beforeStored, onStored }: Storing,
-  ): Promise<Published> {
+    { lifetimeSeconds, used, uploader, beforeStored, onStored }: Storing,
+  ): Promise<Published & { isHeld: boolean }> {
     const limited = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > CHUNK_BYTES ? semaphore.run(work) : work()
     const inspected = await limited(largeReads, () => examine(draft)).catch(discarding(draft))
-    const admittedAt = performance.now()
-    const { segments, scanTargets, ...facts } = inspected
+    const { segments, scanTargets, checkedAt, ...facts } = inspected
     const record: ImageRecord = {
       id,
       ...facts,
@@ -160,27 +177,35 @@ export function createPublish(parts: {
       createdAt: new Date(parts.now()).toISOString(),
     }
     await beforeStored(storedSize(record)).catch(discarding(draft))
-    const admission = (await scans?.gate(scanTargets, record).catch(discarding(draft))) ?? 'scanned'
+    const decision = await scans?.gate(scanTargets, record, uploader).catch(discarding(draft))
+    const storeAs = decision?.storeAs ?? 'scanned'
+    const verdict = decision?.verdict ?? null
     if (lifetimeSeconds !== null) {
       record.expiresAt = expiryAfter(expiryClock.latest(), lifetimeSeconds)
       // First, so that a crash never leaves bytes without an expiry.
       await ledger.recordExpiries([{ id, expiresAt: Date.parse(record.expiresAt) }]).catch(discarding(draft))
     }
-    if (admission !== 'scanned') {
-      const scan = { id, at: parts.now(), isHidden: admission === 'hidden' }
+    if (storeAs !== 'scanned') {
+      const at = parts.now()
+      const dueAt = verdict === null ? scanDueAt(at, used) : at + VERDICT_MS
+      // With a verdict, `SCAN_FAULT` may only show or remove the image once a second scan is overdue too.
+      const scan = { id, at: verdict === null ? at : dueAt, dueAt, isHidden: storeAs === 'hidden' }
       await ledger.recordScan(scan).catch(discarding(draft))
     }
     // `commit` disposes of the draft, even if it fails.
     await limited(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
     try {
-      if (admission === 'hidden') await hide(id)
-      if (scans !== undefined || performance.now() - admittedAt > SLOW_MS)
+      if (verdict !== null) {
+        await scans!.carryOut(record, verdict)
+        await ledger.endScan({ id, claim: 0 }, 'dropped')
+      } else if (storeAs === 'hidden') await hide(id)
+      if (scans !== undefined || performance.now() - checkedAt > SLOW_MS)
         await assertStillAdmitted(record, isDerived)
     } catch (error) {
       if (!(error instanceof Refusal)) onStored()
       throw error
     }
-    return { record, key, isRepeat: false }
+    return { record, key, isRepeat: false, isHeld: verdict !== null && storeAs === 'hidden' }
   }
 
   /**
@@ -215,19 +240,23 @@ export function createPublish(parts: {
     if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
     const inspected = await inspectLimited(draft)
     const { type, width, height, animated } = inspected.image
-    const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
     const { segments } = inspected.image
-    const sha256 = isWhole(segments, draft.size) ? sentSha256 : await draft.digest(segments)
+    const sha256 = await draft.digest(segments)
+    // Second: the draft resumes hashing where an image that precedes its preview ends.
+    const all = [{ offset: 0, length: draft.size }]
+    const sentSha256 = isWhole(segments, draft.size) ? sha256 : await draft.digest(all)
     const preview = inspected.preview && (await previewOf(draft, inspected.preview))
     const size = lengthOf(segments)
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
+    // Before the answer, which may reach this process late.
+    const checkedAt = performance.now()
     const why = await withheldReason(facts)
     if (why !== null) throw withheld(why)
     const scanTargets: ScanTarget[] = [scanTarget({ type, size, sha256 }, segments)]
     if (preview !== null && inspected.preview !== null) {
       scanTargets.push(scanTarget(preview, inspected.preview.segments))
     }
-    return { ...facts, segments: inspected.segments, scanTargets }
+    return { ...facts, segments: inspected.segments, scanTargets, checkedAt }
 
     function scanTarget(facts: Omit<ScanTarget, 'bytes'>, segments: Segment[]): ScanTarget {
       return { ...facts, bytes: () => readSegments(draft, segments) }
@@ -262,12 +291,14 @@ export function createPublish(parts: {
       maxBytes = Number.POSITIVE_INFINITY,
       identity = randomIdentity(),
       lifetimeSeconds = null,
+      used = 0,
+      uploader = { address: '', network: '' },
       beforeStored = async () => {},
       onStored = () => {},
     } = {},
   ) => {
     const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, maxBytes))
-    const storing = { lifetimeSeconds, beforeStored, onStored }
+    const storing = { lifetimeSeconds, used, uploader, beforeStored, onStored }
     if (!identity.isDerived) return store(draft, identity, storing)
     return inFlight.run(identity.id, () => storeOnce(draft, identity, storing))
   }

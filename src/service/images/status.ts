@@ -1,22 +1,9 @@
 /** The state of an image, from its record and the ledger. Never reads the image bytes. */
 import type { Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import { DamagedObject, findAnywhere, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
 
 /** `withheld`: deleted by its uploader while it was held; the operator has yet to decide about its bytes. */
 export type ImageState = 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
-
-/** Finds a visible or held image, even if it is released meanwhile. `null` if it is neither. */
-async function findAnywhere(
-  { head, headHeld }: Pick<ObjectStore, 'head' | 'headHeld'>,
-  id: string,
-): Promise<{ record: ImageRecord; state: 'visible' | 'held' } | null> {
-  let record = await head(id)
-  if (record !== null) return { record, state: 'visible' }
-  record = await headHeld(id)
-  if (record !== null) return { record, state: 'held' }
-  record = await head(id)
-  return record && { record, state: 'visible' }
-}
 
 /** The record of an image, visible or held. */
 export async function recordAnywhere(

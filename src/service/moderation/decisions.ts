@@ -4,7 +4,7 @@
  * ledger, so another process carries them out if this one dies.
  */
 
-import { type BackgroundJob, createIntervalJob, forEachConcurrent } from '../../async.ts'
+import { type BackgroundJob, batchesOf, createIntervalJob, forEachConcurrent, sleep } from '../../async.ts'
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -36,6 +36,8 @@ const INTERVAL_MS = 5000
 const LEASE_MS = 60_000
 const RETRY_MS = 5000
 const BATCH = 20
+/** Images recorded per transaction. With SQLite, views wait for it. */
+const RECORDED_AT_ONCE = 200
 const MAX_LISTED = 1000
 const CONCURRENCY = 8
 
@@ -128,18 +130,23 @@ export function createDecisions(parts: {
         who: by.who,
         rule: by.rule ?? '',
         at,
-        dueAt: at + undoMs,
       }
-      const added = images.length === 0 ? [] : await ledger.addDecisions(decision, images)
-      runAfter(undoMs + 1)
-      const toHide = images.filter((image) => image.isVisible && added.includes(image.id)).map(({ id }) => id)
-      if (act !== 'keep') await moveAll(toHide)
+      const added = new Set<string>()
+      for (const [index, part] of batchesOf(images, RECORDED_AT_ONCE).entries()) {
+        if (index > 0) await sleep(1)
+        for (const id of await ledger.addDecisions({ ...decision, dueAt: at + undoMs + index }, part))
+          added.add(id)
+      }
+      runAfter(undoMs + Math.ceil(images.length / RECORDED_AT_ONCE))
+      const toHide = images.filter((image) => image.isVisible && added.has(image.id)).map(({ id }) => id)
+      const [hiding] = await Promise.allSettled([act === 'keep' ? undefined : moveAll(toHide)])
       if (isSealed({ act, rule: decision.rule })) {
         // A failure is not final: the image is sealed again when it is removed.
         for (const id of added)
           await evidence?.keep(id, { reason, by }).catch((error) => onFailure(error, id))
       }
-      return { batch, missed: [...missed, ...images.map(({ id }) => id).filter((id) => !added.includes(id))] }
+      if (hiding.status === 'rejected') throw hiding.reason
+      return { batch, missed: [...missed, ...images.map(({ id }) => id).filter((id) => !added.has(id))] }
     },
     pending: () => ledger.pendingDecisions(now(), MAX_LISTED),
     async undo(batch, who) {

@@ -295,7 +295,10 @@ function createTokenBuckets(options: { burst: number; everyMs: number; now: () =
     /** Seconds until the next token; 0 if one is available. */
     secondsToNext(name: string): number {
       const emptyForMs = (fullAt.get(name) ?? 0) - now() - (burst - 1) * everyMs
-      return Math.max(0, Math.ceil(emptyForMs / 1000))
+      if (emptyForMs <= everyMs) return Math.max(0, Math.ceil(emptyForMs / 1000))
+      // Written by a clock that was ahead.
+      fullAt.delete(name)
+      return 0
     },
     take(name: string): void {
       const at = Math.max(now(), fullAt.get(name) ?? 0) + everyMs

@@ -1,9 +1,11 @@
 /** Decides before an image is stored whether and how to store it. Scanning of stored images is in `scanning.ts`. */
-import { createSemaphore } from '../../async.ts'
+import { withDeadline } from '../../async.ts'
 import { Refusal, RemoteFailure } from '../../errors.ts'
 import type { Scanner, ScanTarget, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { digestsOf, type ImageRecord } from '../../stores/object-store.ts'
+import type { ClientAddress } from '../quota/quota.ts'
+import type { UploadQueue } from '../quota/upload-queue.ts'
 import { CATEGORIES, isCategory, type ReportCategory } from './report-categories.ts'
 import { URGENT } from './reports.ts'
 
@@ -15,19 +17,38 @@ export interface ScanRules {
   limitMs: number
 }
 
-/** How an admitted image is stored. `later`: published, and scanned afterwards. `hidden`: not shown until it is scanned. */
-export type ScanDecision = 'scanned' | 'later' | 'hidden'
+/** An admitted image. */
+export interface ScanDecision {
+  /** How it is stored. `later`: published, and scanned afterwards. `hidden`: not shown until it is scanned. */
+  storeAs: 'scanned' | 'later' | 'hidden'
+  /** To be carried out once it is stored. If that fails, the image is scanned again. */
+  verdict: Verdict | null
+}
 
 /** Call it before an image is stored. Throws `Refusal`. */
-export type ScanGate = (targets: readonly ScanTarget[], record: ImageRecord) => Promise<ScanDecision>
+export type ScanGate = (
+  targets: readonly ScanTarget[],
+  record: ImageRecord,
+  uploader: ClientAddress,
+) => Promise<ScanDecision>
 
 /** The scanner's name in the audit log. */
 export const SCANNER = 'scanner'
 
-/** Concurrent scans of uploads per process. Others queue, within their time limit. */
-const CONCURRENCY = 4
 /** From best to worst. */
 const SEVERITY: Verdict['verdict'][] = ['clean', 'flag', 'hold', 'block']
+
+/** Each of an address's uploads of a day is due for its scan this much later: the time that a scanner may take for one. */
+const TURN_MS = 20_000
+const MAX_TURNS = 100
+
+/**
+ * When the scan of an upload is due, as epoch milliseconds in the past, so that a scanner never idles. `used`: the address's
+ * uploads today. An address that sends many images delays its own rather than those of others.
+ */
+export function scanDueAt(at: number, used: number): number {
+  return at - (MAX_TURNS - Math.min(used, MAX_TURNS)) * TURN_MS
+}
 
 /** Whether a blocked image of this category is removed permanently and its bytes are blocked. */
 export function isSevere(category: string | null): category is ReportCategory {
@@ -51,47 +72,64 @@ export async function scanAll(
 /** `scanner`: `null` if scanners pull their work. */
 export function createScanGate(parts: {
   scanner: Scanner | null
+  /** Limits concurrent scans. Default: unlimited. */
+  scanQueue?: Pick<UploadQueue, 'enter'>
   rules: ScanRules
   ledger: Pick<Ledger, 'block'>
   now: () => number
   /** Called for every image without a verdict. */
   onFailure: (error: unknown) => void
 }): ScanGate {
-  const { scanner, rules, ledger } = parts
-  const semaphore = createSemaphore(CONCURRENCY)
+  const { scanner, scanQueue, rules, ledger } = parts
+  const late = () => new RemoteFailure('the scanner gave no verdict in time')
+  /** Duration of the last scan that ended with a verdict. */
+  let lastMs = 0
+  let inProgress = 0
 
   /** Time spent in the queue counts towards the limit. */
-  async function scan(targets: readonly ScanTarget[]): Promise<Verdict> {
+  function scan(targets: readonly ScanTarget[], uploader: ClientAddress): Promise<Verdict> {
     const signal = AbortSignal.timeout(rules.limitMs)
-    const timeout = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new RemoteFailure('the scanner gave no verdict in time')))
-    })
-    const result = semaphore.run(async () => {
-      signal.throwIfAborted()
-      return scanAll(scanner!, targets, signal)
-    })
-    return Promise.race([result, timeout])
+    const endsAt = performance.now() + rules.limitMs
+    const client = { ...uploader, waitingBytes: 0, onDisconnect: () => () => {} }
+    const result = async () => {
+      const slot = await scanQueue?.enter(client, async () => true).catch(() => Promise.reject(late()))
+      const startedAt = performance.now()
+      // A scan that cannot end in time would only take the scanner's time from those that can.
+      const isTooLate = signal.aborted || (inProgress > 0 && endsAt - startedAt < lastMs)
+      inProgress++
+      try {
+        if (isTooLate) throw late()
+        const verdict = await scanAll(scanner!, targets, signal)
+        lastMs = performance.now() - startedAt
+        return verdict
+      } finally {
+        inProgress--
+        slot?.end()
+      }
+    }
+    return withDeadline(result(), rules.limitMs, late)
   }
 
   function withoutVerdict(error: unknown): ScanDecision {
     if (!(error instanceof RemoteFailure)) throw error
     parts.onFailure(error)
-    if (rules.fault === 'publish') return 'later'
-    if (rules.fault === 'hold') return 'hidden'
+    if (rules.fault === 'publish') return LATER
+    if (rules.fault === 'hold') return HIDDEN
     throw new Refusal(
       'unavailable',
       'This server checks images before it stores them, and the check is not responding right now. Please try again soon.',
     )
   }
 
-  return async (targets, record) => {
-    if (rules.when === 'off') return 'scanned'
-    if (rules.when === 'after') return 'later'
-    if (scanner === null) return 'hidden'
-    const result = await scan(targets).catch(withoutVerdict)
-    if (typeof result === 'string') return result
+  return async (targets, record, uploader) => {
+    if (rules.when === 'off') return SCANNED
+    if (rules.when === 'after') return LATER
+    if (scanner === null) return HIDDEN
+    const result = await scan(targets, uploader).catch(withoutVerdict)
+    if ('storeAs' in result) return result
     const { verdict, category, finding } = result
-    if (verdict !== 'block') return ADMITTED[verdict]
+    if (verdict === 'clean') return SCANNED
+    if (verdict !== 'block') return { storeAs: verdict === 'flag' ? 'later' : 'hidden', verdict: result }
     if (isSevere(category)) {
       const by = { who: SCANNER, rule: category }
       await ledger.block(digestsOf(record), reasonOf(finding), new Date(parts.now()), by)
@@ -100,12 +138,9 @@ export function createScanGate(parts: {
   }
 }
 
-/** An image whose verdict needs human review is scanned again once it is stored, so that a crash cannot lose the case. */
-const ADMITTED: Record<'clean' | 'flag' | 'hold', ScanDecision> = {
-  clean: 'scanned',
-  flag: 'later',
-  hold: 'hidden',
-}
+const SCANNED: ScanDecision = { storeAs: 'scanned', verdict: null }
+const LATER: ScanDecision = { storeAs: 'later', verdict: null }
+const HIDDEN: ScanDecision = { storeAs: 'hidden', verdict: null }
 
 /** The reason recorded for an action taken on a verdict. */
 export function reasonOf(finding: string): string {

@@ -1,7 +1,7 @@
 /**
  * Scanning of stored images by external scanners: the server posts images to a scanner (push), or scanners fetch pending
  * images (pull). The queue is in the ledger, so a scanner that is down, slow or broken loses nothing and, unless
- * `fault` is `hold`, hides an image no longer than the time limit.
+ * `fault` is `hold` or the server was down meanwhile, hides an image no longer than the time limit.
  */
 import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import { RemoteFailure } from '../../errors.ts'
@@ -21,7 +21,7 @@ import type { Images } from '../images/images.ts'
 import { recordAnywhere, treatDamagedAsPresent } from '../images/status.ts'
 import type { Moves } from './moves.ts'
 import { isCategory } from './report-categories.ts'
-import { MAX_TEXTS_PER_CATEGORY, newCase } from './reports.ts'
+import { newCase } from './reports.ts'
 import { isSevere, reasonOf, SCANNER, type ScanRules, scanAll } from './scan-gate.ts'
 import type { Takedown } from './takedown.ts'
 
@@ -56,6 +56,61 @@ const LEASE_MS = 60_000
 const MARGIN_MS = 15_000
 /** Each takes up to ten calls, and a trigger on Workers may make a thousand. */
 const OVERDUE_BATCH = 64
+/** On Workers: how much later than the time limit an image is still refused. The trigger runs every minute. */
+const LATE_MS = 10 * 60_000
+
+interface VerdictParts {
+  ledger: Pick<Ledger, 'fileReport'>
+  takedown: Pick<Takedown, 'hold' | 'remove'>
+  hashes: Pick<Hashes, 'sha256'>
+  now: () => number
+}
+
+/** Opens a case unless the verdict is `clean`, and holds or removes the image if it says so. `false` if the image may be shown. */
+export async function carryOutVerdict(
+  parts: VerdictParts,
+  record: ImageRecord,
+  result: Verdict,
+): Promise<boolean> {
+  const { verdict, category, finding } = result
+  const reason = reasonOf(finding)
+  if (verdict !== 'clean') await openCase(parts, record, result)
+  if (verdict === 'block' && isSevere(category)) {
+    const by = { who: SCANNER, rule: category }
+    await parts.takedown.remove(record.id, reason, { block: true, by })
+    return true
+  }
+  if (verdict !== 'hold' && verdict !== 'block') return false
+  const rule = category !== null && isCategory(category) ? { rule: category } : {}
+  await parts.takedown.hold(record.id, reason, { who: SCANNER, ...rule })
+  return true
+}
+
+/** Files a report, so that the image has a case and the operator is notified. */
+async function openCase(
+  { ledger, hashes, now }: VerdictParts,
+  record: ImageRecord,
+  { category: named, finding }: Verdict,
+): Promise<void> {
+  const category = named !== null && isCategory(named) ? named : 'other'
+  // The same when the verdict is carried out again, so that it is reported once. Nobody holds such a receipt.
+  const receiptSha256 = hashes.sha256(`scanner ${record.id} ${category}`)
+  await ledger.fileReport(
+    {
+      id: record.id,
+      sha256: record.sha256,
+      text: `Scanner: ${reasonOf(finding)}`,
+      contact: '',
+      ...newCase(category, now()),
+      receiptSha256,
+      sharedReceiptSha256: receiptSha256,
+      keepsText: true,
+      isCrowded: false,
+    },
+    // Past the limit it would take the place of the receipt that reporters share.
+    Number.MAX_SAFE_INTEGER,
+  )
+}
 
 export function createScanning(parts: {
   objects: ObjectStore
@@ -75,7 +130,12 @@ export function createScanning(parts: {
   /** Maximum number of images per run; a run with a maximum is never cut short by `stop`. Default: all that are due. */
   maxPerRun?: number
 }): Scanning {
-  const { objects, ledger, takedown, moves, rules, scanner, now, onFailure } = parts
+  const { objects, ledger, moves, rules, scanner, now, onFailure } = parts
+  /**
+   * Images uploaded earlier are not refused but stay hidden until their verdict: an outage of the server or its ledger, or a
+   * restore from a backup, used up their time.
+   */
+  let inTimeSince = parts.maxPerRun === undefined ? now() : now() - rules.limitMs - LATE_MS
 
   /** The record of an image that can be scanned now. Makes sure that an image to be hidden is hidden. */
   async function recordFor(scan: ClaimedScan): Promise<ImageRecord | null> {
@@ -99,45 +159,11 @@ export function createScanning(parts: {
     else await ledger.endScan(scan, 'dropped')
   }
 
-  /** Files a report, so that the image has a case and the operator is notified. */
-  async function openCase(record: ImageRecord, verdict: Verdict): Promise<void> {
-    const { category: named, finding } = verdict
-    const category = named !== null && isCategory(named) ? named : 'other'
-    // The same when the verdict is carried out again, so that it is reported once. Nobody holds such a receipt.
-    const receiptSha256 = parts.hashes.sha256(`scanner ${record.id} ${category}`)
-    await ledger.fileReport(
-      {
-        id: record.id,
-        sha256: record.sha256,
-        text: `Scanner: ${reasonOf(finding)}`,
-        contact: '',
-        ...newCase(category, now()),
-        receiptSha256,
-        sharedReceiptSha256: receiptSha256,
-        keepsText: true,
-        isCrowded: false,
-      },
-      MAX_TEXTS_PER_CATEGORY,
-    )
-  }
-
   /** Acts first and ends the scan afterwards, so that the verdict is carried out again if the process dies in between. */
-  async function carryOut(scan: ClaimedScan, record: ImageRecord, result: Verdict): Promise<boolean> {
-    const { id } = scan
-    const { verdict, category, finding } = result
-    const reason = reasonOf(finding)
-    if (verdict !== 'clean') await openCase(record, result)
-    if (verdict === 'block' && isSevere(category)) {
-      await takedown.remove(id, reason, { block: true, by: { who: SCANNER, rule: category } })
-      return ledger.endScan(scan, 'dropped')
-    }
-    if (verdict === 'hold' || verdict === 'block') {
-      const rule = category !== null && isCategory(category) ? { rule: category } : {}
-      await takedown.hold(id, reason, { who: SCANNER, ...rule })
-      return ledger.endScan(scan, 'dropped')
-    }
+  async function carryOut(scan: ClaimedScan, record: ImageRecord, verdict: Verdict): Promise<boolean> {
+    if (await carryOutVerdict(parts, record, verdict)) return ledger.endScan(scan, 'dropped')
     const isEnded = await ledger.endScan(scan, 'passed')
-    if (isEnded && scan.isHidden) await moves.carryOut(id)
+    if (isEnded && scan.isHidden) await moves.carryOut(scan.id)
     return isEnded
   }
 
@@ -188,7 +214,8 @@ export function createScanning(parts: {
   async function handleOverdue(): Promise<void> {
     if (rules.fault === 'hold') return
     const before = now() - rules.limitMs
-    const ids = await ledger.overdueScans(before, OVERDUE_BATCH)
+    const isRefused = rules.fault === 'refuse' && rules.when !== 'off'
+    const ids = await ledger.overdueScans(before, OVERDUE_BATCH, isRefused ? inTimeSince : 0)
     for (const id of ids) {
       try {
         if (rules.fault === 'publish') {
@@ -227,7 +254,10 @@ export function createScanning(parts: {
     }
   }
 
-  const job = createIntervalJob(run, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(run, parts.intervalMs ?? INTERVAL_MS, (error) => {
+    inTimeSince = now()
+    onFailure(error, null)
+  })
 
   return {
     async claim(limit) {

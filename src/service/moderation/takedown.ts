@@ -36,16 +36,10 @@ export interface Takedown {
   sameNetwork(id: string): Promise<string[]>
 }
 
-/**
- * Maximum number of related images. An address makes fewer uploads in two days, unless the operator allows more; a larger
- * flood from a network takes several actions.
- */
-const MAX_RELATED = 10_000
-
 export function createTakedown(parts: {
   objects: ObjectStore
   ledger: Ledger
-  moves: Moves
+  moves: Pick<Moves, 'carryOut'>
   now: () => number
   /** `null`: no evidence is kept. */
   evidence: Evidence | null
@@ -128,8 +122,8 @@ export function createTakedown(parts: {
       await ledger.requeueMove(id)
       await moves.carryOut(id)
     },
-    sameUploader: (id) => ledger.sameUploader(id, MAX_RELATED),
-    sameNetwork: (id) => ledger.sameNetwork(id, MAX_RELATED),
+    sameUploader: (id) => ledger.sameUploader(id, Number.MAX_SAFE_INTEGER),
+    sameNetwork: (id) => ledger.sameNetwork(id, Number.MAX_SAFE_INTEGER),
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
     unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
   }

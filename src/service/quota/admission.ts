@@ -36,6 +36,9 @@ export interface Admitted {
 /** Memory that an unread body can occupy: the chunk received with the headers, and Node's read-ahead. */
 const MAX_WAITING_BYTES = 128 * 1024
 
+/** Refusals of images that would be stored. */
+const NO_ROOM = ['quota-exceeded', 'network-quota-exceeded', 'capacity-reached', 'storage-full'] as const
+
 export function createAdmission(parts: {
   uploadQueue: Pick<UploadQueue, 'enter'>
   capacity: Capacity
@@ -48,22 +51,22 @@ export function createAdmission(parts: {
   /** `null` if it depends on uploads in flight. */
   async function admit(upload: AdmissionRequest): Promise<Admitted | null> {
     const { address, identity, maxBytes, credentials } = upload
-    await capacity.assertOpen(maxBytes).catch(refuseFault)
-    const used = async () => {
-      const remaining = await quota.remaining(address)
-      upload.onRemaining(remaining)
-      // The quota will refuse an address without remaining uploads.
-      return remaining === 0 ? 0 : quota.limit - remaining + countedAsUsed(address)
-    }
-    await challenges.assertPresent(credentials, used).catch(refuseFault)
     try {
+      await capacity.assertOpen(maxBytes).catch(refuseFault)
+      const used = async () => {
+        const remaining = await quota.remaining(address)
+        upload.onRemaining(remaining)
+        // The quota will refuse an address without remaining uploads.
+        return remaining === 0 ? 0 : quota.limit - remaining + countedAsUsed(address)
+      }
+      await challenges.assertPresent(credentials, used).catch(refuseFault)
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
       if (reservation === null) return null
       const spent = await spend(reservation, upload)
       return { reservation, spent, isRepeat: false }
     } catch (error) {
-      // A retry of a stored upload is allowed even when the quota is used up.
-      const mayRepeat = identity.isDerived && isRefusal(error, 'quota-exceeded')
+      // A retry of a stored upload is allowed even when there is no room for another image.
+      const mayRepeat = identity.isDerived && isRefusal(error, ...NO_ROOM)
       if (!mayRepeat || !(await images.exists(identity.id))) throw error
       const reservation = await quota.reserve(address, { isRepeat: true }).catch(refuseFault)
       return reservation && { reservation, spent: { release() {} }, isRepeat: true }
@@ -89,6 +92,6 @@ export function createAdmission(parts: {
   }
 }
 
-function isRefusal(error: unknown, code: RefusalCode): boolean {
-  return error instanceof Refusal && error.code === code
+function isRefusal(error: unknown, ...codes: RefusalCode[]): boolean {
+  return error instanceof Refusal && codes.includes(error.code)
 }

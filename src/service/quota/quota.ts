@@ -102,14 +102,15 @@ export function createQuota(
   async function extrasOf(
     id: string | undefined,
     client: ClientAddress,
-    day: string,
+    at: number,
   ): Promise<ReservationExtras> {
+    const day = utcDayOf(at)
     const limit = networkLimit()
     // A distinct label keeps networks apart from addresses.
     const network = limit > 0 && {
       network: { bucket: await bucketOf(`network ${client.network}`, day), limit },
     }
-    const tags = tagsOf !== null && id !== undefined && { tags: await tagsOf(id, client) }
+    const tags = tagsOf !== null && id !== undefined && { tags: await tagsOf(id, client, at) }
     return { ...network, ...tags }
   }
 
@@ -141,7 +142,8 @@ export function createQuota(
     }
     // An upload was released in the meantime.
     if (used < limit) return null
-    if (ofBucket > 0 && now() - reservedAtMs < MAX_RESERVED_MS) return null
+    // A time in the future was written by a clock that was ahead.
+    if (ofBucket > 0 && Math.abs(now() - reservedAtMs) < MAX_RESERVED_MS) return null
     return quotaExceeded(perDay)
   }
 
@@ -149,11 +151,12 @@ export function createQuota(
     limit: perDay,
     async reserve(client, { id, isRepeat = false } = {}) {
       const { address, network } = client
-      const day = utcDayOf(now())
+      const at = now()
+      const day = utcDayOf(at)
       const bucket = await bucketOf(address, day)
-      const extras = isRepeat ? {} : await extrasOf(id, client, day)
+      const extras = isRepeat ? {} : await extrasOf(id, client, at)
       const limit = isRepeat ? perDay + 1 : perDay
-      const reservation = { ...extras, reservedAtMs: now() }
+      const reservation = { ...extras, reservedAtMs: at }
       const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, reservation)
       if (used === null) {
         const refusal = await refusalFor(bucket, day, limit)

@@ -14,15 +14,16 @@ interface Client {
   network: string
 }
 
-/** Computes the tags to record with the upload that is stored as `id`. */
-export type TagsOf = (id: string, client: Client) => Promise<UploaderTags>
+/** Computes the tags to record with the upload that is stored as `id`. `atMs`: the current time, epoch milliseconds. */
+export type TagsOf = (id: string, client: Client, atMs: number) => Promise<UploaderTags>
 
-export function createTagsOf(parts: {
+export function createTagsOf({
+  ledger,
+  hashes,
+}: {
   ledger: Pick<Ledger, 'daySalt'>
   hashes: Hashes
-  now: () => number
 }): TagsOf {
-  const { ledger, hashes, now } = parts
   /** `day`: days since the epoch. */
   async function tagOf({ address, network }: Client, day: number): Promise<string> {
     // Distinct labels keep tags apart from quota buckets. 64 bits are enough to distinguish the uploads of two days.
@@ -31,8 +32,7 @@ export function createTagsOf(parts: {
     return (ofNetwork + hashes.hmacSha256(salt, `uploader ${address}`)).slice(0, TAG_LENGTH)
   }
 
-  return async (id, client) => {
-    const atMs = now()
+  return async (id, client, atMs) => {
     const today = Math.floor(atMs / DAY_MS)
     const [even, odd] = today % 2 === 0 ? [today, today - 1] : [today - 1, today]
     const [tagA, tagB] = await Promise.all([tagOf(client, even), tagOf(client, odd)])

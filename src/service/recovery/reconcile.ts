@@ -3,7 +3,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import type { Tombstone } from '../../stores/tombstones.ts'
 import { latestPerSubject } from './tombstone-files.ts'
-import { compareListings, toSet } from './transfer.ts'
+import { compareListings } from './transfer.ts'
 
 const PAGE_SIZE = 1000
 
@@ -23,7 +23,7 @@ export async function removeGone(
   objects: ObjectStore,
   onFound: (id: string) => Promise<void> = async () => {},
 ): Promise<string[]> {
-  const held = await toSet(objects.listHeld())
+  const held = new Set(await Array.fromAsync(objects.listHeld()))
   const removed: string[] = []
   // Merges two sorted listings, as a million lookups in the store would take hours.
   for await (const { id, isThere } of compareListings(removedIds(ledger), objects.list())) {

@@ -9,6 +9,7 @@
  * Names sort by time. Lines may be duplicated and in any order: `at` and `order` determine which came last.
  */
 import { forEachConcurrent } from '../../async.ts'
+import { parseJsonObject } from '../../json.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Tombstone, TombstoneAct } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
@@ -89,12 +90,7 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
   /** `null` if there is no such file. A damaged file reads as an empty object. */
   async function readJson(name: string): Promise<Record<string, unknown> | null> {
     const bytes = await files.read(name)
-    if (bytes === null) return null
-    try {
-      return JSON.parse(new TextDecoder().decode(bytes)) ?? {}
-    } catch {
-      return {}
-    }
+    return bytes && (parseJsonObject(new TextDecoder().decode(bytes)) ?? {})
   }
 
   const writeJson = (name: string, value: object) =>

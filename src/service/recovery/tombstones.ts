@@ -145,11 +145,11 @@ export function createTombstones(parts: {
     if ((await ledger.takeTokens('tombstones.merge', now(), MERGE_RATE)) === 0) await files.merge(now())
   }
 
-  async function run(): Promise<void> {
+  async function run(isStopping: () => boolean): Promise<void> {
     if (performance.now() < retryAt) return
     try {
       await prepare()
-      while (await writeSome());
+      while ((await writeSome()) && !isStopping());
       await follow()
     } catch (error) {
       if (failures === 0) onFailure(error)

@@ -10,15 +10,15 @@ import {
   dispose,
   IdTaken,
   type ImageRecord,
+  isAnywhere,
   isCopyOf,
+  isUnreadable,
   type ObjectStore,
   type Selection,
   type StoredImage,
-  StoreUnavailable,
   storedSize,
 } from '../../stores/object-store.ts'
 import { expiryOf } from '../images/expiry.ts'
-import { recordAnywhere } from '../images/status.ts'
 
 export interface Transfer {
   copied: number
@@ -54,7 +54,7 @@ export async function transferImages(options: {
   const inFlight = new Set<Promise<void>>()
   const failures: unknown[] = []
   // Fits in memory: each hold is a decision of the operator's.
-  const held = await toSet(to.listHeld())
+  const held = new Set(await Array.fromAsync(to.listHeld()))
   const damaged = new Set<string>()
 
   function countCopied(bytes: number): void {
@@ -128,22 +128,12 @@ export async function transferImages(options: {
 export async function pruneImages(from: ObjectStore, to: ObjectStore): Promise<number> {
   let pruned = 0
   for await (const { id, isThere } of compareListings(to.list(), from.list())) {
-    if (!isThere && !(await isAnywhere(id, from)) && (await to.remove(id))) pruned++
+    if (!isThere && !(await isAnywhere(from, id)) && (await to.remove(id))) pruned++
   }
   for await (const id of to.listHeld()) {
-    if (!(await isAnywhere(id, from)) && (await to.removeHeld(id))) pruned++
+    if (!(await isAnywhere(from, id)) && (await to.removeHeld(id))) pruned++
   }
   return pruned
-}
-
-/** Whether an image is visible or held. `true` for a damaged one too. */
-async function isAnywhere(id: string, store: ObjectStore): Promise<boolean> {
-  try {
-    return (await recordAnywhere(store, id)) !== null
-  } catch (error) {
-    if (isUnreadable(error)) return true
-    throw error
-  }
 }
 
 /**
@@ -173,12 +163,6 @@ export async function isDamaged(id: string, { verify, openHeld }: ObjectStore): 
     if (isUnreadable(error)) return true
     throw error
   }
-}
-
-/** An unreadable disk sector (EIO) counts as damage too. */
-function isUnreadable(error: unknown): boolean {
-  const { cause } = error as { cause?: { code?: unknown } }
-  return error instanceof DamagedObject || (error instanceof StoreUnavailable && cause?.code === 'EIO')
 }
 
 /** Returns the bytes stored. `null` if the image already exists in `to` or is absent from `from`. Throws `DamagedObject`. */
@@ -259,7 +243,7 @@ function wholeOf({ size }: Draft): Segment[] {
 
 /** Merges two ascending listings: yields each ID of `wanted`, and whether `known` has it. */
 export async function* compareListings(
-  wanted: AsyncIterable<string>,
+  wanted: AsyncIterable<string> | Iterable<string>,
   known: AsyncIterable<string>,
 ): AsyncGenerator<{ id: string; isThere: boolean }> {
   const others = known[Symbol.asyncIterator]()
@@ -272,10 +256,4 @@ export async function* compareListings(
   } finally {
     await others.return?.()
   }
-}
-
-export async function toSet(ids: AsyncIterable<string>): Promise<Set<string>> {
-  const all = new Set<string>()
-  for await (const id of ids) all.add(id)
-  return all
 }

@@ -1,4 +1,5 @@
 /** Encodes an image's record as user metadata of its object, in S3 and in R2. */
+import { parseJsonObject } from '../../json.ts'
 import { IMAGE_TYPES, PREVIEW_TYPES, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import { DamagedObject, type ImageRecord, type Preview } from '../object-store.ts'
 
@@ -22,13 +23,8 @@ export function encodeRecord(record: ImageRecord): string {
 /** Throws `DamagedObject` unless `text` is the record of `id`. */
 export function decodeRecord(id: string, text: string | null): ImageRecord {
   if (text === null) throw new DamagedObject(id, { cause: new Error('the object has no record') })
-  let record: Partial<ImageRecord>
-  try {
-    record = JSON.parse(text)
-  } catch (cause) {
-    throw new DamagedObject(id, { cause })
-  }
-  if (record === null || typeof record !== 'object' || record.id !== id || !isRecord(record)) {
+  const record = parseJsonObject(text)
+  if (record === null || record.id !== id || !isRecord(record)) {
     throw new DamagedObject(id, { cause: new Error('the record is invalid or belongs to another image') })
   }
   return record

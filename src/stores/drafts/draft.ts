@@ -10,7 +10,7 @@ export interface DraftBytes extends ByteSource {
   digest(segments: Segment[]): Promise<string>
   /** The concatenated `segments`, in chunks. Each call starts from the beginning. */
   bytes(segments: Segment[]): AsyncIterable<Uint8Array>
-  /** Idempotent. */
+  /** Idempotent. Never rejects. */
   discard(): Promise<void>
 }
 

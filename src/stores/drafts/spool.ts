@@ -57,6 +57,9 @@ export interface Digester {
   digests(): Uint8Array
 }
 
+/** Containers may share host name and process number: each process has a random number too. */
+const RUN = crypto.randomUUID().slice(0, 8)
+
 /** Global to the process, since two of its spools may share a folder. */
 let serial = 0
 
@@ -70,7 +73,7 @@ export interface SpoolOptions {
 export function createSpool(folder: string, options: SpoolOptions = {}) {
   const blocks = createBlockPool()
   /** A unique path in the spool's folder, across processes and calls. */
-  const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)
+  const path = () => join(folder, `${draftPrefix(process.pid)}${RUN}-${++serial}`)
 
   function blockBytes(limitBytes: number): number {
     const isSmall = limitBytes <= CHUNK_BYTES && blocks.acquiredBytes() <= TOTAL_BYTES
@@ -117,7 +120,8 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
       tail.release()
       if (file === null) return
       await file.handle.close().catch(() => {})
-      await rm(file.path, { force: true })
+      // What can't be removed is swept at the next start.
+      await rm(file.path, { force: true }).catch(() => {})
     }
 
     try {
@@ -134,8 +138,8 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
       }
       if (file !== null) await write()
     } catch (error) {
-      await discard()
       blocks.release(block)
+      await discard()
       throw error
     }
     if (file === null) return spooledMemory(block, size, blocks)
@@ -167,15 +171,17 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
 function spooledMemory(block: Buffer<ArrayBuffer>, size: number, blocks: BlockPool): Spooled {
   const bytes = block.subarray(0, size)
   const source = memorySource(bytes)
+  const checkpoints: Checkpoint[] = []
   let isDiscarded = false
   let whole: string | undefined
   return {
     ...source,
     file: null,
     async digest(segments) {
-      if (!isWhole(segments, bytes.length)) return digestOf(segments, (rest) => readSegments(source, rest))
       // On the main thread: for so few bytes, hashing is quicker than a thread-pool round trip.
-      whole ??= hash('sha256', bytes)
+      const compute = () => digestOf(segments, (rest) => readSegments(source, rest), checkpoints)
+      if (!isWhole(segments, bytes.length)) return compute()
+      whole ??= checkpoints.length === 0 ? hash('sha256', bytes) : await compute()
       return whole
     },
     bytes: (segments) => readSegments(source, segments),
@@ -216,11 +222,14 @@ interface Checkpoint {
   hash: Hash
 }
 
-/** `checkpoints`: in ascending order. If the segments start with a prefix of the draft, hashing resumes there. */
+/**
+ * `checkpoints`: in ascending order. If the segments start with a prefix of the draft, hashing resumes there; a single prefix
+ * becomes the only checkpoint of a draft without one, since the digests of an image and of its whole upload are both needed.
+ */
 async function digestOf(
   segments: Segment[],
   chunksOf: (segments: Segment[]) => AsyncIterable<Uint8Array>,
-  checkpoints: Checkpoint[] = [],
+  checkpoints: Checkpoint[],
 ): Promise<string> {
   const [first, ...others] = segments
   const isBeginning = first !== undefined && !(first instanceof Uint8Array) && first.offset === 0
@@ -228,6 +237,8 @@ async function digestOf(
   const digest = known?.hash.copy() ?? createHash('sha256')
   const rest = known ? [{ offset: known.at, length: first!.length - known.at }, ...others] : segments
   for await (const chunk of chunksOf(rest)) digest.update(chunk)
+  if (isBeginning && others.length === 0 && checkpoints.length === 0)
+    checkpoints.push({ at: first.length, hash: digest.copy() })
   return digest.digest('hex')
 }
 

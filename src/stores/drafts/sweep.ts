@@ -1,5 +1,5 @@
 /**
- * Removes drafts of dead processes. A draft's name identifies its owner: `<host>-<process>-<number>`. Several servers, in
+ * Removes drafts of dead processes. A draft's name begins with its owner: `<host>-<process>-`. Several servers, in
  * containers or on different machines, may share a folder, and none may touch a draft that another is still writing. Node only.
  */
 import { createHash } from 'node:crypto'

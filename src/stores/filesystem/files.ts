@@ -18,8 +18,9 @@ export function openFolderFiles(folder: string): Files {
       await flushFolder(join(folder, '..'))
     },
     async names() {
-      const names = await readdir(folder).catch(unlessAbsent([]))
-      return names.filter((name) => !name.endsWith(UNFINISHED)).sort()
+      const entries = await readdir(folder, { withFileTypes: true }).catch(unlessAbsent([]))
+      const files = entries.filter((entry) => !entry.isDirectory() && !entry.name.endsWith(UNFINISHED))
+      return files.map(({ name }) => name).sort()
     },
     read: (name) => readFile(join(folder, name)).catch(unlessAbsent(null)),
     async write(name, bytes) {

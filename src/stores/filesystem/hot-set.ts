@@ -175,18 +175,14 @@ function createViewCounter() {
     /** Counts a view served from the file. `true` if the image should now be admitted. */
     countView(id: string): boolean {
       const views = 1 + (recent.get(id) ?? earlier.get(id) ?? 0)
-      if (views >= VIEWS_TO_ADMIT) {
-        // Reset, so that an evicted image has to earn admission again.
-        recent.delete(id)
-        earlier.delete(id)
-        return true
-      }
-      recent.set(id, views)
+      const isAdmitted = views >= VIEWS_TO_ADMIT
+      // Reset, so that an evicted image has to earn admission again.
+      recent.set(id, isAdmitted ? 0 : views)
       if (recent.size === COUNTED) {
         earlier = recent
         recent = new Map()
       }
-      return false
+      return isAdmitted
     },
   }
 }

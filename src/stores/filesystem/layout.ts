@@ -6,7 +6,7 @@
  *     <folder>/held/<id>                        held, and so hidden: `hold.ts`
  *     <folder>/removing/<id>                    removals in progress: `removal.ts`
  *     <folder>/retired/<id>                     empty file: an ID that is never reused: `removal.ts`
- *     <folder>/incoming/<host>-<process>-<n>    drafts
+ *     <folder>/incoming/<host>-<process>-<…>    drafts
  *
  * Layout versions:
  *

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, open, openSync, read } from 'node:fs'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { CHUNK_BYTES, LARGE_CHUNK_BYTES } from '../../formats/image.ts'
 import { isCode } from '../disk/faults.ts'
@@ -16,12 +17,12 @@ import {
   type ReadSelection,
   resolveRange,
   type Selection,
-  type Signal,
   type StoredImage,
+  StoreUnavailable,
   storedSize,
 } from '../object-store.ts'
 import { BLOCK_BYTES, createBlockDigester, matchesDigests } from './block-digests.ts'
-import { storeFault } from './faults.ts'
+import { isThere, storeFault } from './faults.ts'
 import { type HotSet, identityOf } from './hot-set.ts'
 import { decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 
@@ -61,7 +62,7 @@ export function createImageReader(hotSet: HotSet | null) {
 
   async function openImage(
     file: OpenFile,
-    { path, id, selection, signal }: { path: string; id: string; selection: Selection; signal?: Signal },
+    { path, id, selection }: { path: string; id: string; selection: Selection },
     keepOpen: () => void,
   ): Promise<StoredImage | null> {
     const isSmall = file.size <= SMALL_FILE_BYTES
@@ -74,18 +75,24 @@ export function createImageReader(hotSet: HotSet | null) {
       const { record } = trailer
       const wanted = typeof selection === 'function' ? selection(record) : selection
       const span = spanOf(record, wanted)
-      if (span === null) return { record, body: NOTHING }
+      if (span === null) {
+        pooled?.release()
+        return { record, body: NOTHING }
+      }
       const range = typeof wanted === 'object' ? span : undefined
-      const digests = trailer.digests ?? (await hashImage(file, record, signal))
+      const digests = trailer.digests ?? (await hashImage(file, record))
       const image = { file, record, digests, whole: isSmall ? end : null }
       if (reservation !== null)
-        return reservation.add({ record, body: await readAll(image, signal) }, path, file.identity)
-      if (span.last - span.first < CHUNK_BYTES) {
+        return reservation.add({ record, body: await readAll(image) }, path, file.identity)
+      if (isSmall || span.last - span.first < CHUNK_BYTES) {
         const { memory, release } = pooled ?? acquireSized(blocks, CHUNK_BYTES + BLOCK_BYTES)
         return { record, range, body: await readBlocks(image, span, memory), release }
       }
       keepOpen()
       return { record, range, ...streamOf(image, span) }
+    } catch (error) {
+      pooled?.release()
+      throw error
     } finally {
       reservation?.cancel()
     }
@@ -178,11 +185,11 @@ export function createImageReader(hotSet: HotSet | null) {
         }
       }),
     /** Implements `ObjectStore.open`. */
-    open: (path: string, id: string, selection: Selection = 'all', signal?: Signal) =>
+    open: (path: string, id: string, selection: Selection = 'all') =>
       withFile(
         path,
         id,
-        (file, keepOpen) => openImage(file, { path, id, selection, signal }, keepOpen),
+        (file, keepOpen) => openImage(file, { path, id, selection }, keepOpen),
         hotSet?.wasViewed(id),
       ),
   }
@@ -208,12 +215,18 @@ export async function withFile<T>(
       descriptor = undefined
     })
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return null
+    if (isCode(error, 'ENOENT')) return absentFrom(dirname(path))
     return storeFault(damageOf(error, id))
   } finally {
     // Synchronous: a file that was only read has nothing to write back, and a thread-pool round trip costs ten times as much.
     if (descriptor !== undefined) closeSync(descriptor)
   }
+}
+
+/** While the disk is not mounted, no image is known to be gone: clients discard the deletion keys of those that are. */
+async function absentFrom(folder: string): Promise<null> {
+  if (await isThere(folder)) return null
+  throw new StoreUnavailable({ cause: new Error(`${folder} is missing`) })
 }
 
 /** `null` if the file belongs to another ID, as on a case-insensitive file system. Throws `DamagedObject`. */
@@ -229,15 +242,14 @@ function trailerIn(end: Buffer, { size }: OpenFile, id: string): Trailer | null 
 
 /**
  * Verifies a whole image and its preview against the SHA-256 digests in the record. Returns their block digests. Throws
- * `DamagedObject`, or an `AbortError` when `signal` is aborted.
+ * `DamagedObject`.
  */
-export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Signal): Promise<Buffer> {
+export async function hashImage(file: OpenFile, record: ImageRecord): Promise<Buffer> {
   const bytes = storedSize(record)
   const digester = createBlockDigester()
   const comparison = compareDigests(record)
   const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, bytes))
   for (let at = 0; at < bytes; at += chunk.length) {
-    assertWanted(signal)
     const read = await readFully(file, at, chunk.subarray(0, bytes - at))
     comparison.update(read, at)
     digester.update(read)
@@ -277,13 +289,12 @@ function spanOf(record: ImageRecord, wanted: ReadSelection): ContentRange | null
   }
 }
 
-async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Uint8Array> {
+async function readAll(image: OpenImage): Promise<Uint8Array> {
   const { whole, record } = image
   // The image's last block may also contain the start of its preview.
   const blockBytes = Math.min(storedSize(record), Math.ceil(record.size / BLOCK_BYTES) * BLOCK_BYTES)
   const body = whole ?? Buffer.allocUnsafeSlow(blockBytes)
   for (let first = 0; first < record.size; first += CHUNK_BYTES) {
-    assertWanted(signal)
     const last = Math.min(record.size, first + CHUNK_BYTES) - 1
     await readBlocks(image, { first, last }, body.subarray(first))
   }
@@ -335,8 +346,4 @@ class CutShort extends Error {
 
 function damageOf(error: unknown, id: string): unknown {
   return error instanceof CutShort ? new DamagedObject(id, { cause: error }) : error
-}
-
-function assertWanted(signal: Signal | undefined): void {
-  if (signal?.aborted) throw new DOMException('the reader is gone', 'AbortError')
 }

@@ -128,8 +128,7 @@ export async function openFilesystemStore({
       await flushes.flush(objects).catch(storeFault)
       return (await head(id)) ?? retirementOf(id)
     },
-    open: async (id, selection, signal) =>
-      ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : null,
+    open: async (id, selection) => (ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection) : null),
     verify: async (id) => (ID_PATTERN.test(id) ? verifyImage(pathOf(id), id) : null),
     ...holdImages({ folders, flushes, retire: remover.retire, evict }),
     remove: remover.remove,

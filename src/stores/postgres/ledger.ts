@@ -1,6 +1,6 @@
 /** Adapter: the ledger in Postgres, shared by many machines. */
 import { type ClientBase, DatabaseError, Pool, type PoolClient, type QueryConfig, types } from 'pg'
-import { type Ledger, LedgerFull, LedgerUnavailable } from '../ledger.ts'
+import { type Ledger, LedgerFull, LedgerUnavailable, NoLedger } from '../ledger.ts'
 import {
   type Outcome,
   postgresDialect,
@@ -152,7 +152,7 @@ async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>)
 
 async function assertExists(pool: Pool): Promise<void> {
   const { rows } = await execute(pool, { text: "select to_regclass('migrations') is not null as there" })
-  if (!rows[0]!.there) throw new Error('there is no ledger in this database')
+  if (!rows[0]!.there) throw new NoLedger('there is no ledger in this database')
 }
 
 async function migrate(client: PoolClient): Promise<void> {
@@ -160,6 +160,8 @@ async function migrate(client: PoolClient): Promise<void> {
     execute(client, { text, values, query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig)
   await run(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}`)
   await run('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  // Running servers queue behind a migration that waits for a long read of a table: rather, this start fails.
+  await run("set local lock_timeout = '1s'")
   await run(CREATE_MIGRATIONS)
   const applied = (await run(LIST_MIGRATIONS)).rows.map(({ name }) => String(name))
   for (const { statements } of pendingMigrations(applied, 'postgres')) {

@@ -14,6 +14,7 @@ import {
   deleteAll,
   isSaltExpired,
   isTagSaltExpired,
+  LAST_DAY,
   newSalt,
   type PrivateTables,
 } from '../sql/private.ts'
@@ -44,9 +45,10 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
   /** Salts by key, as they should be in the database. */
   const known = new Map<string, string>()
   /** Days whose partitions were created. If that failed, their rows go to the default partition. */
-  const partitioned = new Map<string, Promise<void>>()
+  const partitioned = new Map<string, Promise<boolean>>()
 
-  async function createPartitions(day: string): Promise<void> {
+  /** `false` if one could not be created. */
+  async function createPartitions(day: string): Promise<boolean> {
     const suffix = day.replaceAll('-', '')
     const begin = Date.parse(day)
     const statements = DAY_TABLES.map(
@@ -58,10 +60,14 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       statements.push(`create unlogged table if not exists links_${suffix} partition of links
         for values from (${begin}) to (${begin + DAY_MS})`)
     }
+    let isComplete = true
     for (const statement of statements) {
-      // Fails if another server is creating it, or if an older server wrote rows of the day to the default partition.
-      await database.write([SHORT_LOCK_TIMEOUT, plain(statement)]).catch(() => {})
+      // Fails if another server is creating it, a long read locks the table, or the default partition has rows of the day.
+      await database.write([SHORT_LOCK_TIMEOUT, plain(statement)]).catch(() => {
+        isComplete = false
+      })
     }
+    return isComplete
   }
 
   /** Drops expired partitions, and truncates a default partition without rows. */
@@ -83,7 +89,13 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       const [left] = await database.read(
         plain(`select pg_relation_size('${other}') > 0 and not exists (select 1 from ${other}) as "isEmpty"`),
       )
-      if (left!.isEmpty) await database.write([SHORT_LOCK_TIMEOUT, plain(`truncate ${other}`)])
+      if (!left!.isEmpty) continue
+      // Checked again under the lock: a count may just have been committed.
+      const truncate = `do $$ begin
+        lock table ${other};
+        if not exists (select 1 from ${other}) then truncate ${other}; end if;
+      end $$`
+      await database.write([SHORT_LOCK_TIMEOUT, plain(truncate)])
     }
   }
 
@@ -118,8 +130,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       keys.map((key) => {
         const salt = known.get(key)!
         return sql`insert into salts (day, salt) select day, ${salt} from salt_marks
-          where day = ${key} and mark = ${digestOf(salt)}
-          on conflict (day) do update set salt = excluded.salt where salts.salt <> excluded.salt`
+          where day = ${key} and mark = ${digestOf(salt)} on conflict (day) do nothing`
       }),
     )
   }
@@ -160,7 +171,6 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
         throw new LedgerUnavailable({ cause })
       }
       known.set(key, salt)
-      if (salt !== storedSalt) await restoreSalts()
       await local?.keep(key, salt)
       return salt
     },
@@ -175,6 +185,11 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       }
       await dropPartitions(DAY_TABLES, (day) => day < before || day > last)
       await dropPartitions(['links'], (day) => day > last)
+      // Tomorrow's: a long read at midnight would keep them from being created, and its rows would be in the log. Retried by
+      // the next call.
+      if (last !== LAST_DAY && !partitioned.has(last) && (await createPartitions(last))) {
+        partitioned.set(last, Promise.resolve(true))
+      }
     },
 
     async forgetTags(atMs, saltDay) {

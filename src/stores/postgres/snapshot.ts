@@ -5,7 +5,7 @@
 import { Client } from 'pg'
 import { isPrivate } from '../sql/private.ts'
 
-/** Fact: the restore is complete. Never part of a snapshot. */
+/** Fact: the restore is complete. */
 const RESTORED = 'restored'
 
 /** Rows per fetch. */
@@ -59,13 +59,14 @@ export function restorePostgres(url: string, lines: Iterable<string>): Promise<v
     if (restored) return
     if (entries > 0) throw new Error('the database already has a ledger')
     for (const line of lines) {
-      if (line === '') continue
       const { table, row } = JSON.parse(line) as { table: string; row: Record<string, unknown> }
       // Snapshots by older versions include private tables.
       if (isPrivate(table)) continue
+      // By name: columns that an older version lacked get their defaults.
+      const columns = Object.keys(row).map(quoted).join(', ')
       await client.query(
-        `insert into ${quoted(table)} select * from json_populate_record(null::${quoted(table)}, $1)
-          on conflict do nothing`,
+        `insert into ${quoted(table)} (${columns})
+          select ${columns} from json_populate_record(null::${quoted(table)}, $1) on conflict do nothing`,
         [JSON.stringify(row)],
       )
     }

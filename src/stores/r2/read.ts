@@ -1,4 +1,5 @@
 /** Reads images from R2. */
+import { toHex } from '../../bytes.ts'
 import { CHUNK_BYTES } from '../../formats/image.ts'
 import { MAX_ATTEMPTS } from '../bucket/markers.ts'
 import { type ObjectRef, recordOf } from '../bucket/store.ts'
@@ -95,7 +96,7 @@ function bytesOf(object: R2ObjectBody): Promise<ArrayBuffer> {
 /** A stream that errors before its last bytes unless all bytes match the record. */
 function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  const running = runningDigest()
+  const running = runningDigest('SHA-256')
   let read = 0
   let last: Uint8Array | undefined
   return new ReadableStream<Uint8Array>(
@@ -113,8 +114,7 @@ function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): Readabl
           else last = chunk
           if (read < record.size) return
         }
-        if (read !== record.size || (await running.end()) !== record.sha256)
-          throw new DamagedObject(record.id)
+        if (toHex(await running.end()) !== record.sha256) throw new DamagedObject(record.id)
         controller.enqueue(last!)
         controller.close()
         await reader.cancel().catch(() => {})

@@ -2,8 +2,9 @@
 import { concatBytes, toHex } from '../../bytes.ts'
 import type { R2Value } from './binding.ts'
 
-interface FixedLength {
-  readonly readable: ReadableStream
+/** A stream with a known length. */
+export interface FixedLength {
+  readonly readable: ReadableStream<Uint8Array>
   readonly writable: WritableStream<Uint8Array>
 }
 
@@ -11,26 +12,28 @@ interface FixedLength {
 const runtime = globalThis as unknown as {
   FixedLengthStream?: new (bytes: number) => FixedLength
   crypto: {
-    DigestStream?: new (algorithm: 'SHA-256') => WritableStream<Uint8Array> & { digest: Promise<ArrayBuffer> }
+    DigestStream?: new (algorithm: Algorithm) => WritableStream<Uint8Array> & { digest: Promise<ArrayBuffer> }
   }
 }
 
+type Algorithm = 'SHA-256' | 'SHA-512'
+
 export interface RunningDigest {
   update(chunk: Uint8Array): void | Promise<void>
-  /** SHA-256 of all chunks, lower-case hex. */
-  end(): Promise<string>
+  /** Digest of all chunks. */
+  end(): Promise<Uint8Array>
 }
 
-export function runningDigest(): RunningDigest {
+export function runningDigest(algorithm: Algorithm): RunningDigest {
   const { DigestStream } = runtime.crypto
   if (DigestStream === undefined) {
     const chunks: Uint8Array[] = []
     return {
       update: (chunk) => void chunks.push(chunk.slice()),
-      end: async () => hex(await crypto.subtle.digest('SHA-256', concatBytes(...chunks))),
+      end: async () => new Uint8Array(await crypto.subtle.digest(algorithm, concatBytes(...chunks))),
     }
   }
-  const stream = new DigestStream('SHA-256')
+  const stream = new DigestStream(algorithm)
   const writer = stream.getWriter()
   // The digest rejects if the stream is never closed.
   stream.digest.catch(() => {})
@@ -38,15 +41,16 @@ export function runningDigest(): RunningDigest {
     update: (chunk) => writer.write(chunk),
     async end() {
       await writer.close()
-      return hex(await stream.digest)
+      return new Uint8Array(await stream.digest)
     },
   }
 }
 
+/** SHA-256 of all chunks, lower-case hex. */
 export async function digestOf(chunks: AsyncIterable<Uint8Array> | Uint8Array[]): Promise<string> {
-  const running = runningDigest()
+  const running = runningDigest('SHA-256')
   for await (const chunk of chunks) await running.update(chunk)
-  return running.end()
+  return toHex(await running.end())
 }
 
 /**
@@ -96,8 +100,4 @@ async function gathered(chunks: AsyncIterable<Uint8Array>, size: number): Promis
   }
   if (at !== size) throw new Error(`${at} bytes, expected ${size}`)
   return bytes
-}
-
-function hex(digest: ArrayBuffer): string {
-  return toHex(new Uint8Array(digest))
 }

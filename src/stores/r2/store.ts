@@ -2,7 +2,7 @@
  * `ObjectStore` and `Files` in R2, through a Worker's binding. Uses the same object format as the S3 adapter, which can read
  * the same bucket from anywhere else. Drafts stay in memory.
  */
-import { CHUNK_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES, readAll } from '../../formats/image.ts'
 import { MARKER, MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
 import { type ImageBucket, openBucketStore } from '../bucket/store.ts'
@@ -134,18 +134,9 @@ type Put = (value: R2Value) => Promise<R2Object | null>
 
 /** Sends a small image as bytes, a large one as a stream. */
 function sendDraft({ record, draft, segments }: NewImage) {
-  return async (put: Put): Promise<R2Object | null> => {
-    const [only, ...others] = segments
-    if (
-      storedSize(record) <= CHUNK_BYTES &&
-      only !== undefined &&
-      others.length === 0 &&
-      !(only instanceof Uint8Array)
-    ) {
-      return put((await draft.read(only.offset, only.length)) as Uint8Array<ArrayBuffer>)
-    }
-    return putChunks(draft.bytes(segments), storedSize(record), put)
-  }
+  const size = storedSize(record)
+  return async (put: Put): Promise<R2Object | null> =>
+    size <= CHUNK_BYTES ? put(await readAll(draft, segments)) : putChunks(draft.bytes(segments), size, put)
 }
 
 /** Sends the bytes of `first`, which is already open. Further attempts open the same object again. */
@@ -166,9 +157,7 @@ export function openR2Files(binding: R2Bucket, folder: string): Files {
     // A bucket has no folders.
     make: async () => {},
     async names() {
-      const names: string[] = []
-      for await (const { key } of bucket.list(folder)) names.push(key.slice(folder.length))
-      return names
+      return Array.fromAsync(bucket.list(folder), ({ key }) => key.slice(folder.length))
     },
     async read(name) {
       const object = await bucket.get(folder + name)

@@ -112,8 +112,8 @@ function createProbe(client: S3Client, prefix: string, retryPolicy?: Partial<Ret
   }
 }
 
-/** Age at which a probe counts as abandoned. */
-const ABANDONED_PROBE_MS = 60_000
+/** Age at which a probe counts as abandoned, by this machine's clock, which may be ahead of the store's. */
+const ABANDONED_PROBE_MS = 1_800_000
 
 /** Removes probes of processes that were killed before they could do so. */
 export async function sweepProbes(client: S3Client, prefix: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** `ImageBucket` over the HTTP interface of S3. */
 import { hexToBase64 } from '../../bytes.ts'
-import { CHUNK_BYTES, lengthOf } from '../../formats/image.ts'
+import { CHUNK_BYTES, readAll } from '../../formats/image.ts'
 import { MARKER } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import type { BucketStoreOptions, ImageBucket, PutOutcome } from '../bucket/store.ts'
@@ -134,12 +134,6 @@ async function putOf({ record, draft, segments }: NewImage) {
     'x-amz-checksum-sha256': hexToBase64(sha256),
     [RECORD_HEADER]: encodeRecord(record),
   }
-  if (lengthOf(segments) > CHUNK_BYTES) return { headers, body: () => draft.bytes(segments) }
-  const body = new Uint8Array(lengthOf(segments))
-  let at = 0
-  for await (const chunk of draft.bytes(segments)) {
-    body.set(chunk, at)
-    at += chunk.length
-  }
-  return { headers, body }
+  const isLarge = storedSize(record) > CHUNK_BYTES
+  return { headers, body: isLarge ? () => draft.bytes(segments) : await readAll(draft, segments) }
 }

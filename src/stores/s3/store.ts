@@ -3,6 +3,7 @@
  *
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
+import { hash } from 'node:crypto'
 import { openBucketStore } from '../bucket/store.ts'
 import { isFull } from '../disk/faults.ts'
 import type { DraftBytes } from '../drafts/draft.ts'
@@ -54,6 +55,8 @@ function fullOrThrow(error: unknown): never {
 /** Maximum size of a file, since ledger backups are read into memory. */
 const MAX_FILE_BYTES = 2 ** 31
 
+const SLICE_BYTES = 64 * 1024
+
 /**
  * Files below a prefix, possibly in the same bucket as images, whose listings skip them. `folder`: relative to the URL's
  * prefix, with a trailing slash.
@@ -73,8 +76,7 @@ export function openS3Files(
     // A bucket has no folders.
     make: async () => {},
     async names() {
-      const names: string[] = []
-      for await (const { key } of listKeys(client, folder)) names.push(key.slice(folder.length))
+      const names = await Array.fromAsync(listKeys(client, folder), ({ key }) => key.slice(folder.length))
       return names.sort()
     },
     async read(name) {
@@ -86,11 +88,20 @@ export function openS3Files(
     },
     async write(name, bytes) {
       const key = folder + name
-      const body = new Uint8Array(bytes)
-      const { failure } = await client.request({ method: 'PUT', key, body, operation: 'PUT a file' })
+      const headers = {
+        'content-length': String(bytes.length),
+        'x-amz-content-sha256': hash('sha256', bytes),
+      }
+      const body = () => slicesOf(bytes)
+      const { failure } = await client.request({ method: 'PUT', key, headers, body, operation: 'PUT a file' })
       if (failure !== null) throw errorOf(failure)
     },
     remove: (name) => removeObject(client, folder + name),
     close: () => client.close(),
   }
+}
+
+/** In parts, each of which restarts the idle timeout: a whole file can take minutes. */
+async function* slicesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES)
 }

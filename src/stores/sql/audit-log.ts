@@ -31,8 +31,8 @@ export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'e
       return rows.map(toEntry)
     },
 
-    async *everyAuditEntry() {
-      let [at, us, last] = [Number.MIN_SAFE_INTEGER, 0, '']
+    async *everyAuditEntry(since) {
+      let [at, us, last] = [since?.getTime() ?? Number.MIN_SAFE_INTEGER, 0, '']
       for (;;) {
         const rows = await database.read(
           sql`select number, recorded_us, at_ms, act, subject, reason, who, rule from audit_log

@@ -1,8 +1,9 @@
 /** Tracks a ledger's calls in flight: most take several steps, and closing the ledger in between would break them. */
+import { createBackgroundTasks } from '../../async.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 
 export function createCallTracker() {
-  const inFlight = new Set<Promise<unknown>>()
+  const inFlight = createBackgroundTasks()
   let isClosed = false
 
   const tracked =
@@ -11,11 +12,7 @@ export function createCallTracker() {
       if (isClosed) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
       const call = method(...args)
       inFlight.add(call)
-      try {
-        return await call
-      } finally {
-        inFlight.delete(call)
-      }
+      return call
     }
 
   return {
@@ -25,7 +22,7 @@ export function createCallTracker() {
     /** Refuses new calls. Resolves when those in flight have ended. */
     async close(): Promise<void> {
       isClosed = true
-      await Promise.allSettled(inFlight)
+      await inFlight.settled()
     },
   }
 }

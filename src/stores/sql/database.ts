@@ -37,12 +37,8 @@ export interface SqlDatabase {
 export interface SqlDialect {
   /** Maximum number of parameters per statement. */
   readonly maxParameters: number
-  /** Supports `for update skip locked`. Databases without it have a single writer. */
-  readonly hasSkipLocked: boolean
-  /** Supports data-modifying statements in `with`. Databases without them have `changes()`. */
-  readonly hasModifyingCtes: boolean
-  /** SQL to append to an expression to compare it by code units. */
-  readonly codeUnitCollation: string
+  /** Postgres has `for update skip locked` and data-modifying statements in `with`, SQLite a single writer and `changes()`. */
+  readonly isPostgres: boolean
   /** SQL for the clock of the database's machine, in epoch milliseconds. `null`: it runs on this machine. */
   readonly clock: string | null
 }
@@ -50,17 +46,13 @@ export interface SqlDialect {
 // https://www.sqlite.org/limits.html, "Maximum Number Of Host Parameters".
 export const sqliteDialect: SqlDialect = {
   maxParameters: 32_766,
-  hasSkipLocked: false,
-  hasModifyingCtes: false,
+  isPostgres: false,
   clock: null,
-  codeUnitCollation: '',
 }
 
 // PostgreSQL 18, 54.7: Bind has a 16-bit parameter count.
 export const postgresDialect: SqlDialect = {
   maxParameters: 65_535,
-  hasSkipLocked: true,
-  hasModifyingCtes: true,
-  codeUnitCollation: 'collate "C"',
+  isPostgres: true,
   clock: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
 }

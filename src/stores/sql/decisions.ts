@@ -57,7 +57,12 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
               and ${isNotRemoved(id)}`,
           ),
         ),
-        ...move('hold', at, sql`batch = ${batch} and was_visible = 1`, sql`reason, who, rule`),
+        ...move(
+          'hold',
+          at,
+          sql`batch = ${batch} and due_at_ms = ${dueAt} and was_visible = 1`,
+          sql`reason, who, rule`,
+        ),
       ])
       return sorted.filter((_, index) => added[index]!.changes > 0).map(({ id }) => id)
     },
@@ -73,8 +78,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
     async undoDecisions(batch, reason, at, who) {
       const claim = randomToken()
       const [claimed] = await database.write([
-        sql`update decisions set claim = ${claim} where batch = ${batch} and claim = 0
-          and due_at_ms > ${at.getTime()} returning id`,
+        sql`update decisions set claim = ${claim} where batch = ${batch} and claim = 0 returning id`,
         ...move(
           'release',
           at.getTime(),

@@ -10,6 +10,9 @@ const PARAMETERS_PER_DIGEST = 3
 /** No pending move of a later act ends the hold. */
 export const IS_NOT_ENDING = sql`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
 
+/** How many images are held, without deleted ones. */
+export const COUNT_HELD = sql`select count(*) as held from holds where gone = 0`
+
 /** The image is held, or about to be. */
 export function isHeld(id: string): Part {
   return sql`exists (select 1 from holds where id = ${id} and gone = 0 and ${IS_NOT_ENDING})`
@@ -72,6 +75,11 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
       return { digests: sha256 === '' ? null : { sha256, sentSha256: sent_sha256 }, isGone: gone === 1 }
     },
 
+    async heldCount() {
+      const [row] = await database.read<{ held: number }>(COUNT_HELD)
+      return row!.held
+    },
+
     async heldIds(limit) {
       const rows = await database.read<{ id: string }>(
         sql`select id, held_at_ms from holds
@@ -96,7 +104,7 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
 
     async recordHeldDigests(id, { sha256, sentSha256 }) {
       await database.write([
-        sql`update holds set sha256 = ${sha256}, sent_sha256 = ${sentSha256} where id = ${id} and gone = 0`,
+        sql`update holds set sha256 = ${sha256}, sent_sha256 = ${sentSha256} where id = ${id}`,
       ])
     },
   }

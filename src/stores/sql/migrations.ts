@@ -21,6 +21,7 @@ const MIGRATIONS = [
   '017-names',
   '018-expiries',
   '019-scans',
+  '020-collation',
 ] as const
 
 export type MigrationName = (typeof MIGRATIONS)[number]

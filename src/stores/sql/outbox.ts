@@ -11,8 +11,6 @@ interface OutboxOptions<Item> {
   key: string
   /** SQL: additional condition for a row to be due. */
   isDue?: string
-  /** SQL. Default: longest due first. */
-  order?: string
   /**
    * Never claims a row before its `due_at_ms`. Other outboxes do if that is beyond `MAX_WAIT_MS`, which is too early when this
    * machine's clock is behind.
@@ -30,21 +28,12 @@ interface Claimed {
 
 export function outboxOf<Item>(
   database: SqlDatabase,
-  {
-    table,
-    key,
-    isDue = '1 = 1',
-    order = 'due_at_ms',
-    since = 'since_ms',
-    trustsDueTimes = false,
-    fromRow,
-  }: OutboxOptions<Item>,
+  { table, key, isDue = '1 = 1', since = 'since_ms', trustsDueTimes = false, fromRow }: OutboxOptions<Item>,
 ) {
   const [name, id, due] = [rawSql(table), rawSql(key), rawSql(isDue)]
   // Without `skip locked` there is a single writer, or an update waits for another one and re-evaluates its condition on the
   // row. That is why the condition appears twice in `claim`.
-  const orderBy = rawSql(`order by ${order}`)
-  const skipLocked = rawSql(database.dialect.hasSkipLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(database.dialect.isPostgres ? 'for update skip locked' : '')
   const isAhead = (now: number) => sql`due_at_ms > ${now + MAX_WAIT_MS}`
 
   /** Whether `claim` would find a row. */
@@ -72,7 +61,7 @@ export function outboxOf<Item>(
       const outcomes = await database.write([
         ...(trustsDueTimes ? [] : [sql`update ${name} set due_at_ms = ${now} where ${isAhead(now)}`]),
         sql`with due as materialized (
-            select ${id} from ${name} where ${due} and due_at_ms <= ${now} ${orderBy} limit ${Math.max(0, limit)} ${skipLocked}
+            select ${id} from ${name} where ${due} and due_at_ms <= ${now} order by due_at_ms limit ${Math.max(0, limit)} ${skipLocked}
           )
           update ${name} set claim = ${claim}, due_at_ms = ${now + leaseMs}
           where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`,

@@ -78,18 +78,8 @@ export function quotaLedger(tables: PrivateTables) {
       await database?.write([confirm], isLazy)
     },
 
-    async refusals(bucket, day) {
-      const row = await usageRow(bucket, day)
-      return {
-        used: row?.used ?? 0,
-        count: row?.refusals ?? 0,
-        bytes: row?.refused_bytes ?? 0,
-        reserved: row?.held ?? 0,
-        reservedAtMs: row?.held_at_ms ?? 0,
-      }
-    },
-
-    usedUploads: async (bucket, day) => (await usageRow(bucket, day))?.used ?? 0,
+    refusals,
+    usedUploads: async (bucket, day) => (await refusals(bucket, day)).used,
 
     async daySalt(day, purpose?: 'links') {
       const key = purpose === undefined ? checkedDay(day) : `${checkedDay(day)} ${purpose}`
@@ -110,11 +100,18 @@ export function quotaLedger(tables: PrivateTables) {
     },
   } satisfies Partial<Ledger>
 
-  async function usageRow(bucket: string, day: string): Promise<UsageRow | undefined> {
+  async function refusals(bucket: string, day: string) {
     const statement = sql`select used, refusals, refused_bytes, held, held_at_ms from places
       where day = ${checkedDay(day)} and bucket = ${bucket}`
     const database = await tables.existingUsageOf(day)
-    return (await database?.read<UsageRow>(statement))?.[0]
+    const row = (await database?.read<UsageRow>(statement))?.[0]
+    return {
+      used: row?.used ?? 0,
+      count: row?.refusals ?? 0,
+      bytes: row?.refused_bytes ?? 0,
+      reserved: row?.held ?? 0,
+      reservedAtMs: row?.held_at_ms ?? 0,
+    }
   }
 }
 
@@ -171,8 +168,8 @@ async function reserveWith(
   day: string,
   { network, tags }: ReservationExtras,
 ): Promise<Reservation> {
-  const usesCtes = database.dialect.hasModifyingCtes
-  const from = (name: string) => rawSql(usesCtes ? `from ${name} where true` : 'where changes() > 0')
+  const { isPostgres } = database.dialect
+  const from = (name: string) => rawSql(isPostgres ? `from ${name} where true` : 'where changes() > 0')
   const inNetwork =
     network &&
     sql`insert into shares (day, name, used) select ${day}, ${network.bucket}, 1 ${from('reserved')}
@@ -181,7 +178,7 @@ async function reserveWith(
   const withTags =
     tags && tagDatabase === database ? insertTags(tags, from(network ? 'shared' : 'reserved')) : undefined
   const statements = [reserve, inNetwork, withTags].filter((statement) => statement !== undefined)
-  if (!usesCtes || statements.length === 1) {
+  if (!isPostgres || statements.length === 1) {
     const [reserved, shared] = await database.write(statements)
     const used = (reserved!.rows[0]?.used as number | undefined) ?? null
     return { used, isNetworkFull: used !== null && network !== undefined && shared!.rows.length === 0 }
@@ -208,9 +205,9 @@ async function releaseWith(
   day: string,
   { network, tags }: ReservationExtras,
 ): Promise<void> {
-  const usesCtes = database.dialect.hasModifyingCtes
+  const { isPostgres } = database.dialect
   // Enforces the order of the reservation, whatever the query plan, to prevent deadlocks.
-  const after = rawSql(usesCtes ? 'and (select count(*) from released) >= 0' : '')
+  const after = rawSql(isPostgres ? 'and (select count(*) from released) >= 0' : '')
   const deleteTags = (condition: Part) =>
     sql`delete from links where at_ms = ${Math.floor(tags!.atMs)} and number = ${tags!.number} ${condition}`
   const statements = [
@@ -225,7 +222,7 @@ async function releaseWith(
   if (tags && tagDatabase !== null && tagDatabase !== database) {
     await tagDatabase.write([deleteTags(rawSql(''))])
   }
-  if (!usesCtes || statements.length === 0) {
+  if (!isPostgres || statements.length === 0) {
     await database.write([release, ...statements])
     return
   }

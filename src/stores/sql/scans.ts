@@ -9,6 +9,9 @@ import { ALWAYS, sql } from './statement.ts'
 const UNDECIDED = sql`not exists (select 1 from holds where holds.id = scans.id)
   and not exists (select 1 from removals where removals.id = scans.id)`
 
+/** The operator is not removing or holding the image: its scan waits while the decision can be undone. */
+const MAY_SHOW = sql`not exists (select 1 from decisions where decisions.id = scans.id and act <> 'keep')`
+
 /** Queues a move of a hidden image if `condition` holds. The operator's act takes precedence over a scan. */
 function moveIf(id: string, to: 'held' | 'visible', condition = ALWAYS): Statement {
   return queueMoves(to, sql`scans where id = ${id} and is_hidden = 1 and ${condition} and ${UNDECIDED}`)
@@ -18,10 +21,10 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
   const outbox = outboxOf(database, { table: 'scans', key: 'id', fromRow: toScan })
 
   return {
-    async recordScan({ id, at, isHidden }) {
+    async recordScan({ id, at, dueAt, isHidden }) {
       await database.write([
         sql`insert into scans (id, since_ms, is_hidden, attempts, claim, due_at_ms)
-          values (${id}, ${at}, ${isHidden ? 1 : 0}, 0, 0, ${at})
+          values (${id}, ${at}, ${isHidden ? 1 : 0}, 0, 0, ${dueAt})
           on conflict (id) do update set since_ms = excluded.since_ms, attempts = 0, claim = 0,
             due_at_ms = excluded.due_at_ms,
             is_hidden = case when excluded.is_hidden = 1 then 1 else scans.is_hidden end`,
@@ -38,10 +41,10 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async endScan({ id, claim }, how) {
-      const moves = how === 'passed' ? [moveIf(id, 'visible', sql`claim = ${claim}`)] : []
+      const isEnded = sql`claim = ${claim} and ${how === 'passed' ? MAY_SHOW : ALWAYS}`
       const outcomes = await database.write([
-        ...moves,
-        sql`delete from scans where id = ${id} and claim = ${claim}`,
+        ...(how === 'passed' ? [moveIf(id, 'visible', isEnded)] : []),
+        sql`delete from scans where id = ${id} and ${isEnded}`,
       ])
       return outcomes.at(-1)!.changes > 0
     },
@@ -58,16 +61,20 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
       return moved!.changes > 0
     },
 
-    async overdueScans(before, limit) {
+    async overdueScans(before, limit, from = 0) {
       const rows = await database.read<{ id: string }>(
         sql`select id from scans where is_hidden = 1 and since_ms <= ${before}
+            and (since_ms >= ${from} or exists (select 1 from deletions where deletions.id = scans.id))
           order by due_at_ms, since_ms limit ${Math.max(0, limit)}`,
       )
       return rows.map(({ id }) => id)
     },
 
     async showUnscanned(id) {
-      await database.write([moveIf(id, 'visible'), sql`update scans set is_hidden = 0 where id = ${id}`])
+      await database.write([
+        moveIf(id, 'visible', MAY_SHOW),
+        sql`update scans set is_hidden = 0 where id = ${id} and ${MAY_SHOW}`,
+      ])
     },
 
     async claimOverdueScan(id, before, now, leaseMs) {

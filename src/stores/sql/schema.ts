@@ -364,6 +364,14 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
       'create index scans_by_due_time on scans (due_at_ms)',
     ],
   },
+  '020-collation': {
+    statements: [],
+    postgres: [
+      // IDs are read in the order of their code units, as SQLite sorts all text. Rebuilds the indexes, not the tables.
+      'alter table deletions alter column id type text collate "C"',
+      'alter table removals alter column id type text collate "C"',
+    ],
+  },
 }
 
 /** Statements of all migrations that create or alter these tables, for a file that has no others. */

@@ -17,6 +17,9 @@ import { ALWAYS, joined, type Part, rawSql, sql } from './statement.ts'
 
 const IS_ENABLED = sql`exists (select 1 from facts where name = ${LOCATION_FACT})`
 
+/** Claimed rows have a due time. Limits the search to them: thousands of unclaimed ones, due at 0, may be queued. */
+const IS_CLAIMED = sql`due_at_ms > 0`
+
 /** Tombstones applied per transaction. */
 const APPLY_BATCH_SIZE = 500
 
@@ -76,15 +79,34 @@ export function addTombstonesForDecisions(act: TombstoneAct, at: number, conditi
   ]
 }
 
+/** Deletions per statement: Postgres cancels a statement that takes longer than a few seconds. */
+const DELETIONS_PAGE = 20_000
+
+/** Conditions that split all deletions into pages. */
+async function pagesOfDeletions(database: SqlDatabase): Promise<Part[]> {
+  const bounds: string[] = []
+  for (let last = ''; ; bounds.push(last)) {
+    const [row] = await database.read<{ id: string }>(
+      sql`select id from deletions where id > ${last} order by id limit 1 offset ${DELETIONS_PAGE - 1}`,
+    )
+    if (row === undefined) break
+    last = row.id
+  }
+  return [...bounds, null].map((last, index) => {
+    const from = index === 0 ? ALWAYS : sql`deletions.id > ${bounds[index - 1]!}`
+    return last === null ? from : sql`${from} and deletions.id <= ${last}`
+  })
+}
+
 /** Adds tombstones of the whole current state, with original times, if `condition` holds. */
-function addTombstonesForState(condition: Part, now: number): Statement[] {
+function addTombstonesForState(condition: Part, now: number, pages: Part[]): Statement[] {
   const rowsOf = (act: TombstoneAct, table: string, id: string, at: string, rule: string, filter = ALWAYS) =>
     sql`insert into tombstones (${COLUMNS})
       select ${crypto.randomUUID()} || ${rawSql(id)}, ${rawSql(at)}, 0, ${act}, ${rawSql(id)}, ${rawSql(rule)},
         ${heldDigest('sha256', rawSql(`${table}.${id}`))}, ${heldDigest('sent_sha256', rawSql(`${table}.${id}`))}, ${now}, 0, 0
       from ${rawSql(table)} where ${condition} and ${filter}`
   return [
-    rowsOf('delete', 'deletions', 'id', 'deleted_at_ms', "''"),
+    ...pages.map((page) => rowsOf('delete', 'deletions', 'id', 'deleted_at_ms', "''", page)),
     rowsOf('remove', 'removals', 'id', 'removed_at_ms', 'rule'),
     rowsOf('hold', 'holds', 'id', 'held_at_ms', 'rule', IS_NOT_ENDING),
     rowsOf('block', 'blocks', 'sha256', 'blocked_at_ms', "''"),
@@ -95,7 +117,6 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
   const outbox = outboxOf(database, {
     table: 'tombstones',
     key: 'number',
-    order: 'due_at_ms, at_ms',
     fromRow: toTombstone,
   })
 
@@ -110,33 +131,37 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
         ])
         return true
       }
+      // Committed first: a deletion made after the current state was read needs a tombstone of its own. If this process dies in
+      // between, the next start goes on.
+      await database.write([
+        sql`insert into facts (name, value) values (${LOCATION_FACT}, '') on conflict (name) do nothing`,
+      ])
       const hasChanged = sql`not exists (select 1 from facts where name = ${LOCATION_FACT} and value = ${location})`
       await database.write([
-        ...addTombstonesForState(hasChanged, now),
-        sql`insert into facts (name, value) values (${LOCATION_FACT}, ${location})
-          on conflict (name) do update set value = excluded.value`,
+        ...addTombstonesForState(hasChanged, now, await pagesOfDeletions(database)),
+        sql`update facts set value = ${location} where name = ${LOCATION_FACT}`,
       ])
       return true
     },
 
     async requeueTombstones(now) {
-      await database.write(addTombstonesForState(IS_ENABLED, now))
+      await database.write(addTombstonesForState(IS_ENABLED, now, await pagesOfDeletions(database)))
     },
 
     async claimTombstones(limit, now, leaseMs) {
       const claim = randomToken()
       const tombstones = await outbox.claim(limit, now, leaseMs, claim)
       if (tombstones.length === 0) return null
-      return { claim, tombstones: tombstones.sort((a, b) => a.at - b.at || a.order - b.order) }
+      return { claim, tombstones }
     },
 
     async settleTombstones(claim) {
-      await database.write([sql`delete from tombstones where claim = ${claim}`])
+      await database.write([sql`delete from tombstones where claim = ${claim} and ${IS_CLAIMED}`])
     },
 
     async deferTombstones(claim, retryAt) {
       await database.write([
-        sql`update tombstones set claim = 0, due_at_ms = ${retryAt} where claim = ${claim}`,
+        sql`update tombstones set claim = 0, due_at_ms = ${retryAt} where claim = ${claim} and ${IS_CLAIMED}`,
       ])
     },
 
@@ -169,8 +194,6 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
 
 /** Deleted and removed images, which no restored backup may bring back. */
 export function deletionsLedger(database: SqlDatabase) {
-  const order = rawSql(database.dialect.codeUnitCollation)
-
   return {
     async recordDeletion(id, at) {
       const gone = sql`insert into deletions (id, deleted_at_ms) values (${id}, ${at.getTime()})
@@ -178,20 +201,17 @@ export function deletionsLedger(database: SqlDatabase) {
       // A deletion outranks every other act, whatever its time: no need to contend for the row with the last time.
       const tombstone = insertTombstone({ act: 'delete', subject: id }, at.getTime(), sql`${at.getTime()}`)
       const marked = markImageGone(id, at)
-      const usesCtes = database.dialect.hasModifyingCtes
-      await database.write(usesCtes ? [joined({ gone, marked }, tombstone)] : [gone, marked, tombstone])
+      const { isPostgres } = database.dialect
+      await database.write(isPostgres ? [joined({ gone, marked }, tombstone)] : [gone, marked, tombstone])
     },
 
     async removedIds(after, limit) {
-      const [removed, deleted] = await Promise.all([
+      const pages = ['removals', 'deletions'].map((table) =>
         database.read<{ id: string }>(
-          sql`select id from removals where id ${order} > ${after} order by id ${order} limit ${limit}`,
+          sql`select id from ${rawSql(table)} where id > ${after} order by id limit ${limit}`,
         ),
-        database.read<{ id: string }>(
-          sql`select id from deletions where id ${order} > ${after} order by id ${order} limit ${limit}`,
-        ),
-      ])
-      const ids = new Set([...removed, ...deleted].map(({ id }) => id))
+      )
+      const ids = new Set((await Promise.all(pages)).flat().map(({ id }) => id))
       return [...ids].sort().slice(0, limit)
     },
   } satisfies Partial<Ledger>
@@ -231,7 +251,12 @@ function applied({ at, act, subject, rule, digests }: Tombstone): Statement[] {
         decide(subject, 'held', new Date(at)),
       ]
     case 'release':
-      return [endHold, ...cancelPending, decide(subject, 'open', new Date(at))]
+      return [
+        endHold,
+        sql`update scans set is_hidden = 0 where id = ${subject}`,
+        ...cancelPending,
+        decide(subject, 'open', new Date(at)),
+      ]
     case 'block':
       return [
         sql`insert into blocks (sha256, blocked_at_ms) values (${subject}, ${at})

@@ -45,13 +45,15 @@ const RESULT = {
 }
 const IOERR_FSYNC = 1034
 const IOERR_DIR_FSYNC = 1290
+/** No room for the file that processes share. */
+const IOERR_SHMSIZE = 4874
 
 const isOneOf = (code: number, ...results: number[]) => results.includes(code & 0xff)
 
 /** A problem with the file, the disk or another process, not with the statement. */
 const UNAVAILABLE: ErrorClass = (code) => isOneOf(code, ...Object.values(RESULT))
 export const BUSY: ErrorClass = (code) => isOneOf(code, RESULT.BUSY, RESULT.PROTOCOL)
-const FULL: ErrorClass = (code) => isOneOf(code, RESULT.FULL)
+const FULL: ErrorClass = (code) => isOneOf(code, RESULT.FULL) || code === IOERR_SHMSIZE
 /** A failure of SQLite's own flushes, around a checkpoint. SQLite rolls back failed writes itself. */
 export const FLUSH: ErrorClass = (code) => code === IOERR_FSYNC || code === IOERR_DIR_FSYNC
 

@@ -214,7 +214,8 @@ export function connect(
   return translatingErrors(() => {
     mkdirSync(dirname(file), { recursive: true })
     // SQLite gives its log the same mode. Private, because with the salt, addresses can be tested against the buckets.
-    closeSync(openSync(file, 'a', 0o600))
+    // Only if it is missing: closing a file releases all locks that this process has on it.
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const connection = new DatabaseSync(file, { timeout: timeoutMs })
     try {
       assertVersion(connection)

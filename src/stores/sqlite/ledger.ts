@@ -1,7 +1,7 @@
 /** Adapter: the ledger in SQLite, shared by the processes of one machine. Private tables are in separate files next to it. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Ledger } from '../ledger.ts'
+import { type Ledger, NoLedger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { LIST_MIGRATIONS } from '../sql/migrations.ts'
 import { CREATE_MIGRATIONS, pendingMigrations } from '../sql/schema.ts'
@@ -17,7 +17,7 @@ export interface SqliteLedgerOptions {
   file: string
   /** How long to wait for another process. */
   timeoutMs?: number
-  /** Throws if the file does not exist. */
+  /** Throws `NoLedger` if the file does not exist. */
   mustExist?: boolean
 }
 
@@ -30,7 +30,7 @@ const PRIVATE = 'private'
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, mustExist = false } = options
   const file = resolve(options.file)
-  if (mustExist && !existsSync(file)) throw new Error(`there is no ledger at ${file}`)
+  if (mustExist && !existsSync(file)) throw new NoLedger(`there is no ledger at ${file}`)
   const folder = join(dirname(file), PRIVATE)
   const serverLock = openServerLock(`${file}-servers`, timeoutMs)
   let isReady = false

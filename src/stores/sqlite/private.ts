@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { DAY_MS, utcDayOf } from '../../utc-day.ts'
 import { unlessAbsent } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
@@ -75,14 +75,15 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
   }
 
   async function erase(isExpired: (kind: Kind, day: string) => boolean): Promise<void> {
-    for (const { name, kind, day } of await listFiles()) {
-      if (!isExpired(kind, day)) continue
-      const path = pathOf(kind, day)
-      const open = files.get(path)
+    // First, as closing may write to a file. Includes those that another process has erased.
+    for (const [path, open] of files) {
+      const [, kind, day] = NAME.exec(basename(path))!
+      if (!isExpired(kind as Kind, day!)) continue
       files.delete(path)
-      // Closes it first: closing may write to the file.
-      await open?.then((file) => file.close()).catch(() => {})
-      await eraseFile(join(folder, name))
+      await open.then((file) => file.close()).catch(() => {})
+    }
+    for (const { name, kind, day } of await listFiles()) {
+      if (isExpired(kind, day)) await eraseFile(join(folder, name))
     }
   }
 

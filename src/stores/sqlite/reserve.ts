@@ -6,7 +6,7 @@ import { randomFillSync } from 'node:crypto'
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Ledger, LedgerFull } from '../ledger.ts'
-import { REMEDY } from './connection.ts'
+import { REMEDY, translatingErrors } from './connection.ts'
 
 export type Reserve = ReturnType<typeof openReserve>
 
@@ -107,6 +107,9 @@ const ENTITLED = [
   'claimPurges',
   'settlePurges',
   'deferPurges',
+  'claimTombstones',
+  'settleTombstones',
+  'deferTombstones',
 ] as const satisfies readonly (keyof Ledger)[]
 
 /** Lets the operator act on a full disk. Refuses uploads (`LedgerFull`) while the reserve is incomplete. */
@@ -125,7 +128,7 @@ export function withReserve(ledger: Ledger, reserve: Reserve): Ledger {
     ...ledger,
     ...Object.fromEntries(entitled),
     async reserveUpload(...args) {
-      if (!reserve.ensure()) throw new LedgerFull(REMEDY)
+      if (!translatingErrors(() => reserve.ensure())) throw new LedgerFull(REMEDY)
       return ledger.reserveUpload(...args)
     },
   }

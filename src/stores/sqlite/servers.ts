@@ -16,10 +16,11 @@ export function openServerLock(file: string, timeoutMs: number) {
   let connection: Connection | undefined
 
   /** Uses SQLite's file locks (https://www.sqlite.org/lockingv3.html), as Node has no API for locks. `false` if taken. */
-  function tryLock(sql: string): boolean {
+  function tryLock(...statements: string[]): boolean {
     return translatingErrors(() => {
       try {
-        connection!.exec(sql)
+        // Not `exec`, whose errors have no result code on Deno.
+        for (const sql of statements) connection!.prepare(sql).run()
         return true
       } catch (error) {
         if (connection!.isTransaction) connection!.exec('rollback')
@@ -50,7 +51,7 @@ export function openServerLock(file: string, timeoutMs: number) {
     async join(ifFirst: () => Promise<void>): Promise<void> {
       await whileAlone(ifFirst)
       const deadline = performance.now() + timeoutMs
-      while (!tryLock('begin; select count(*) from sqlite_schema')) {
+      while (!tryLock('begin', 'select count(*) from sqlite_schema')) {
         if (performance.now() > deadline)
           throw new Error(`${file} is locked by another server that is starting`)
         await sleep(RETRY_MS)

@@ -7,6 +7,10 @@ import { pragma } from './connection.ts'
 export async function snapshotSqlite(file: string, target: string): Promise<void> {
   const connection = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
   try {
+    // A read transaction: without it, the copy restarts at every write of a server, and never ends on a busy ledger. The log
+    // grows meanwhile.
+    connection.exec('begin')
+    connection.prepare('select 1 from sqlite_schema').get()
     await backup(connection, target)
   } catch (error) {
     await rm(target, { force: true })

@@ -2,6 +2,7 @@
 import { ID_LENGTH } from '../../protocol.ts'
 import { fill } from '../messages/wording.ts'
 import type { DeletionFacts } from '../pages/page-facts.ts'
+import { deletionProblem, evict, removeByKey } from './history/delete-picture.ts'
 import { pageFacts } from './page/facts.ts'
 
 const { remove: words } = pageFacts as DeletionFacts
@@ -18,22 +19,16 @@ form.addEventListener('submit', async (event) => {
   // Not `disabled`, which would lose focus.
   button.ariaDisabled = 'true'
   say(words.working)
-  const part = await import('./history/delete-picture.ts').catch(() => null)
-  if (!part) return showFailure(words.offline)
   const key = (form.elements.namedItem('key') as HTMLInputElement).value
   try {
-    const isDeleted = await part.removeByKey(key)
+    const isDeleted = await removeByKey(key)
     showResult(isDeleted ? 'deleted' : 'gone')
   } catch (error) {
-    return showFailure(part.deletionProblem(error, words))
+    button.ariaDisabled = null
+    return say(fill(words.failed, { reason: deletionProblem(error, words) }))
   }
-  await part.evict(key.slice(0, ID_LENGTH))
+  await evict(key.slice(0, ID_LENGTH))
 })
-
-function showFailure(reason: string): void {
-  button.ariaDisabled = null
-  say(fill(words.failed, { reason }))
-}
 
 function showResult(id: 'deleted' | 'gone'): void {
   say('')

@@ -187,6 +187,8 @@ const device = find<HTMLDetailsElement>('device')
 if (device.open) void openDevice()
 else device.addEventListener('toggle', openDevice, { once: true })
 ;(await history).onForeignChange(() => void syncHistory())
+// A page in the back/forward cache hears nothing of other tabs.
+addEventListener('pageshow', ({ persisted }) => void (persisted && syncHistory()))
 await showEarlier()
 root.dataset.listed = ''
 

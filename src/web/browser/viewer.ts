@@ -51,7 +51,9 @@ async function initOwner(): Promise<void> {
   const owner = document.getElementById('owner')!
   const history = await openHistory()
   const remembered = await history.get(owner.dataset.image ?? '')
-  if (!remembered) return
+  // Now, as an update of the service may remove this page's code.
+  const part = remembered && (await import('./history/delete-picture.ts').catch(() => null))
+  if (!part) return
   const control = (name: string) => document.getElementById(`owner-${name}`)!
   owner.hidden = false
   confirming({
@@ -60,17 +62,13 @@ async function initOwner(): Promise<void> {
     keep: control('keep'),
     working: facts.remove.working,
     async run() {
-      const part = await import('./history/delete-picture.ts').catch(() => null)
-      if (!part) return sayNotDeleted(facts.remove.offline)
       await part
         .deletePicture(remembered, history)
-        .then(showDeleted, (error) => sayNotDeleted(part.deletionProblem(error, facts.remove)))
+        .then(showDeleted, (error) =>
+          say(fill(facts.remove.failed, { reason: part.deletionProblem(error, facts.remove) })),
+        )
     },
   })
-}
-
-function sayNotDeleted(reason: string): void {
-  say(fill(facts.remove.failed, { reason }))
 }
 
 function showDeleted(): void {

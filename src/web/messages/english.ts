@@ -136,7 +136,7 @@ export const english = {
     failures: { one: '{count} failed', other: '{count} failed' },
     resuming: { one: '{count} waiting to retry', other: '{count} waiting to retry' },
     left: { one: '{count} upload left today', other: '{count} uploads left today' },
-    quotaReset: 'You’ve reached today’s upload limit. Try again after {time}.',
+    quotaReset: 'You’ve reached today’s upload limit. After {time} you can upload again.',
     unreachable: 'Couldn’t reach the service.',
     unreachableYet: 'Couldn’t reach the service. Retrying automatically.',
     empty: 'This file is empty.',
@@ -370,8 +370,7 @@ export const english = {
       'storage-full': 'Please try again later.',
       unavailable: 'Please try again in a moment.',
       'blocked-image': 'The operator of this service has blocked it.',
-      'bad-report':
-        'A report needs the link of the picture, a reason, a description of 20 to 2,000 characters, and the box at the end ticked. Some reasons also need your name, email address and signature.',
+      'bad-report': 'Please complete or correct this field.',
       'too-many-reports': 'Please try again later, or contact the operator.',
       busy: 'Too many uploads are in progress. Please try again in a moment.',
       'too-many-refusals': 'Please try again after midnight UTC.',

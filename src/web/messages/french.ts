@@ -399,8 +399,7 @@ export const french: Messages = {
       'storage-full': 'Réessayez plus tard.',
       unavailable: 'Réessayez dans un instant.',
       'blocked-image': 'L’exploitant de ce service l’a bloquée.',
-      'bad-report':
-        'Un signalement doit contenir le lien de l’image, un motif, une description de 20 à 2\u00a0000 caractères et la case cochée à la fin\u00a0; certains motifs exigent votre nom, votre adresse e-mail et votre signature.',
+      'bad-report': 'Complétez ou corrigez ce champ.',
       'too-many-reports': 'Réessayez plus tard, ou écrivez à l’exploitant.',
       busy: 'Trop d’envois sont en cours. Réessayez dans un instant.',
       'too-many-refusals': 'Réessayez après minuit (UTC).',

@@ -390,8 +390,7 @@ export const german: Messages = {
       'storage-full': 'Bitte versuche es später noch einmal.',
       unavailable: 'Bitte versuche es gleich noch einmal.',
       'blocked-image': 'Der Betreiber dieses Dienstes hat es gesperrt.',
-      'bad-report':
-        'Eine Meldung braucht den Link des Bildes, einen Grund, eine Beschreibung von 20 bis 2.000 Zeichen und das Häkchen am Ende; manche Gründe brauchen Name, E-Mail-Adresse und Unterschrift.',
+      'bad-report': 'Bitte ergänze oder korrigiere diese Angabe.',
       'too-many-reports': 'Bitte versuche es später wieder oder schreib dem Betreiber.',
       busy: 'Gerade laufen zu viele Uploads. Bitte versuche es gleich noch einmal.',
       'too-many-refusals': 'Bitte versuche es nach Mitternacht (UTC) wieder.',

@@ -1,6 +1,6 @@
 /** Placeholders, plurals and number formats. Runs on the server and in the browser. */
 
-type Values = Record<string, string | number>
+export type Values = Record<string, string | number>
 
 /** Replaces each `{name}` in `text` with `values.name`. */
 export function fill(text: string, values: Values): string {

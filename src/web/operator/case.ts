@@ -62,7 +62,7 @@ ${reportsSection(facts)}
 ${
   hasPicture
     ? html`<section aria-labelledby="picture"><h2 id="picture">The picture</h2>
-${found?.category === 'child-abuse' ? html`<p class="problem">Reported as child abuse. View it only if you must and are allowed to. You can decide by the text alone. Report it to your hotline.</p>` : ''}
+${found?.category === 'child-abuse' ? html`<p class="problem">Reported as child abuse. View it only if you must and are allowed to. You can decide by the text alone. Report it to your hotline. Evidence is kept only if you remove it with the rule <code>child-abuse</code>.</p>` : ''}
 ${steps(path, show)}
 ${mosaicFilter()}${picture(id, show, `The reported picture, ${show}`)}
 ${image.record?.preview === undefined ? '' : html`<p>Its preview, as shown in chats and galleries. It comes from the uploader and may show a different picture.</p>${picture(id, show, `The preview, ${show}`, 'preview')}`}

@@ -51,7 +51,8 @@ ${
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
 <input type="hidden" name="same-uploader" value="on">
 ${reasonFields(isReported)}
-<p class="actions">${decisionButton('hold', 'Hold all', 'h')}
+<p class="actions">${isReported ? decisionButton('keep', 'Keep all that are reported', 'y') : ''}
+${decisionButton('hold', 'Hold all', 'h')}
 ${decisionButton('remove', 'Remove all', 'r')}
 ${decisionButton('remove-and-block', 'Remove and block all', 'b')}</p>
 </form></section>`

@@ -17,6 +17,7 @@ export interface OverviewFacts {
   cases: Case[]
   /** Epoch milliseconds. */
   now: number
+  /** Longest held first. More than `MAX_SHOWN_HELD` are not listed. */
   held: string[]
   acts: AuditEntry[]
   /** Decisions that can still be undone. */
@@ -24,6 +25,7 @@ export interface OverviewFacts {
 }
 
 export const MAX_COUNTED_CASES = 1000
+export const MAX_SHOWN_HELD = 200
 
 export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
   const { settings, isPaused, counts, cases, now, held, acts, pending } = facts
@@ -72,7 +74,8 @@ ${decisionButton('remove', 'Remove for good')}</p>
 </form>
 
 <h2>Held images</h2>
-${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id) => html`<li><a href="/cases/${id}"><code>${id}</code></a></li>`)}</ul>`}
+${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.slice(0, MAX_SHOWN_HELD).map((id) => html`<li><a href="/cases/${id}"><code>${id}</code></a></li>`)}</ul>`}
+${held.length > MAX_SHOWN_HELD ? html`<p>And more. These ${MAX_SHOWN_HELD} have been held the longest.</p>` : ''}
 
 <h2>Settings</h2>
 <dl class="facts">${settings.map(({ name, value, isChanged }) => html`<dt>${SETTINGS[name] ?? name}</dt><dd>${value === '0' ? 'none' : value}${isChanged ? ' (changed)' : ''}</dd>`)}</dl>

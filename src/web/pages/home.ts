@@ -4,7 +4,7 @@ import { EXPIRES_PARAMETER, IMAGE_TYPES, UPLOAD_FIELD, UPLOAD_PATH } from '../..
 import type { Messages } from '../messages/english.ts'
 import { duration, fill, limitSize } from '../messages/wording.ts'
 import { cardTemplate } from './card-template.ts'
-import { beam, notice, type Page, type PageContext, page } from './page.ts'
+import { beam, NAMES_ORIGIN, notice, type Page, type PageContext, page } from './page.ts'
 import { factsBlock, homeFacts } from './page-facts.ts'
 import { pictureLists } from './picture-lists.ts'
 
@@ -20,7 +20,8 @@ export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: b
     kind: 'home',
     script: 'home',
     style: 'home',
-    head: html`<meta name="description" content="${home.description}">
+    head: html`${NAMES_ORIGIN}
+<meta name="description" content="${home.description}">
 <link rel="canonical" href="${baseUrl}/">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="Pinhole">

@@ -56,7 +56,7 @@ const REFUSALS: RefusalCode[] = [
 ]
 
 /** Refusals of deletions. */
-const DELETION_REFUSALS: RefusalCode[] = ['cross-site', 'storage-full', 'busy', 'unavailable']
+const DELETION_REFUSALS: RefusalCode[] = ['storage-full', 'busy', 'unavailable']
 
 /** Title and detail in one text, because cards have no heading for errors. */
 function refusalsOf({ errors: { titles, details } }: Messages, codes: RefusalCode[]): Record<string, string> {

@@ -120,6 +120,12 @@ export function notice({ viewer }: Messages): Page {
   return html`<div class="notice"><p role="status" id="status"></p><textarea id="notice-text" rows="1" dir="ltr" aria-label="${viewer.page}" spellcheck="false" readonly hidden></textarea><button type="button" class="button" id="notice-copy" hidden></button></div>`
 }
 
+/**
+ * For pages with a form that other sites must not send, and without a key in their URL. With the header's `no-referrer`,
+ * browsers send such a form with `Origin: null`, and over plain http nothing else tells whose it is.
+ */
+export const NAMES_ORIGIN = html`<meta name="referrer" content="same-origin">`
+
 /** Logo: light passing through a pinhole. */
 function logo(): Page {
   return html`<svg class="mark" viewBox="0 0 40 24" aria-hidden="true" focusable="false"><path class="mark-light" d="M1 7 20 12 1 17ZM39 2 20 12l19 10Z"/><circle cx="20" cy="12" r="3.5"/></svg>`

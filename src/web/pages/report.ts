@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
 import { REPORT_PAGE_PATH } from '../../protocol.ts'
 import type { Receipt } from '../../stores/reports.ts'
-import { type Page, type PageContext, page } from './page.ts'
+import { NAMES_ORIGIN, type Page, type PageContext, page } from './page.ts'
 
 /** Prefilled values by field name. */
 export type FilledIn = Partial<
@@ -49,7 +49,8 @@ export function reportPage(
     kind: 'prose',
     style: 'report',
     script: 'report',
-    head: html`<meta name="robots" content="noindex">`,
+    head: html`${NAMES_ORIGIN}
+<meta name="robots" content="noindex">`,
     main: html`<main>
 <h1>${report.title}</h1>
 ${problem === null ? html`<p>${report.lead}</p>` : problemAt('')}

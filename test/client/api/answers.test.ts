@@ -26,6 +26,20 @@ test('rejects a response that is not from a Pinhole service, and says what to do
   }
 })
 
+test('retries when a login page answers with a success, like any network fault', async () => {
+  const page = { headers: { 'Content-Type': 'text/html' }, body: '<!doctype html>Please log in' }
+  const service = await fakeService(
+    { status: 200, ...page },
+    { status: 201, ...page },
+    { status: 201, body: SENT },
+  )
+  assert.equal((await sendTo(blobOf(5), {}, service.endpoint)).id, SENT.id)
+  for (const status of [200, 201, 204]) {
+    const { endpoint } = await fakeService({ status, ...page })
+    await assert.rejects(sendTo(blobOf(5), { retries: 0 }, endpoint), { name: 'Unreachable' }, `${status}`)
+  }
+})
+
 test('rejects a response with a malformed member', async () => {
   for (const wrong of [
     { id: '../../../x' },

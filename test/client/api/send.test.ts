@@ -249,6 +249,18 @@ test('stops retrying 60 s after a complete body was sent, but not if it was neve
   assert.ok(broken.endpoint.clock.now() > 120_000)
 })
 
+test('an answer that the upload was not looked at does not count as the start of those 60 s', async () => {
+  const busy = problem(503, 'busy')
+  const service = await fakeService(busy, busy, CREATED)
+  // Each attempt takes more than a minute.
+  const clock = { ...service.endpoint.clock, now: () => service.requests.length * 61_000 }
+  assert.equal((await sendTo(blobOf(5), {}, { ...service.endpoint, clock })).id, SENT.id)
+
+  const lost = await fakeService('lose the reply', { ...busy, body: { ...busy.body, retryAfter: 60 } })
+  await assert.rejects(sendTo(blobOf(5), {}, lost.endpoint), { code: 'busy' })
+  assert.equal(lost.requests.length, 2, 'the first one may be stored')
+})
+
 test('stops retrying when the device was offline for longer than 60 s', async () => {
   const service = await fakeService('lose the reply')
   let offlineMs = 0

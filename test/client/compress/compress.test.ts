@@ -12,7 +12,10 @@ import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { apngOf, pngChunks } from '../../support/chunks.ts'
 import { folderOf } from '../../support/folder.ts'
+import { exifSegment } from '../../support/images/jpeg.ts'
+import { withSegments } from '../../support/images/jpeg-coder.ts'
 import { frames, pages } from '../../support/images/pictures.ts'
+import { cameraExif } from '../../support/images/private-metadata.ts'
 import { sha256Of } from '../../support/sha256.ts'
 import {
   blobOf,
@@ -133,6 +136,14 @@ test('bytes after the end of a profile, or a cut-off one, are no error of a code
   assert.deepEqual((await metadata(padded.blob)).icc, icc)
   const cut = await compress(blobOf(withJpegProfile(jpeg, icc!.subarray(0, -8))))
   assert.deepEqual([cut.action, cut.fallback], ['scrubbed', undefined])
+})
+
+test('a JPEG in Adobe RGB without a profile keeps its pixels, and the Exif that says so', async () => {
+  const exif = exifSegment(cameraExif({ interoperability: 'R03' }))
+  const { blob, action } = await compress(blobOf(withSegments(Buffer.from(await cameraJpeg()), exif)))
+  assert.equal(action, 'scrubbed')
+  const kept = (await metadata(blob)).exif
+  assert.ok(kept?.includes('R03') && !kept.includes('SECRET'))
 })
 
 test('gains almost nothing when compressing its own output again', async () => {

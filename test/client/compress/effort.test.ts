@@ -1,8 +1,8 @@
 /** When the best encoding is worth waiting for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type Estimate, effortFor } from '../../../src/client/compress/effort.ts'
 import { quickQuality, type Trial } from '../../../src/client/compress/jpeg-quality.ts'
-import { type Estimate, effortFor } from '../../../src/client/compress/quick-jpeg.ts'
 import type { Line } from '../../../src/client/types.ts'
 
 const MEGABIT = 125_000
@@ -44,7 +44,7 @@ test('chooses a quality for the expected score, and a lower one for large images
     bytes,
   })
   const qualityOf = (low: number, high: number, bytes = 200_000) =>
-    quickQuality(trial(74, low, 0.6 * bytes), trial(88, high, bytes))
+    quickQuality(trial(74, low, 0.6 * bytes), trial(88, high, bytes), 0).quality
   assert.ok(qualityOf(0.02, 0.01) < qualityOf(0.1, 0.05))
   assert.ok(qualityOf(0.06, 0.03, 2_000_000) < qualityOf(0.06, 0.03))
   assert.ok(qualityOf(0.06, 0.03, 2_000_000) > 70)

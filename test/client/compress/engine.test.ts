@@ -70,6 +70,28 @@ test('queues files when all workers are busy, and removes cancelled ones from th
   assert.equal((await fourth).action, 'scrubbed')
 })
 
+test('starts no waiting job that the signal of the running one cancels, too', async () => {
+  const { host, workers } = fakeHost({ maxWorkers: 1 })
+  const engine = createEngine(host)
+  const reason = new Error('enough')
+  const stop = new AbortController()
+  const running = engine.compress(FILE, { signal: stop.signal })
+  await flushPromises()
+  const waiting = engine.compress(FILE, { signal: stop.signal })
+  const cancelled = [running, waiting].map((pending) => assert.rejects(pending, reason))
+  await flushPromises()
+  stop.abort(reason)
+  await flushPromises()
+  assert.equal(workers.length, 1)
+  await Promise.all(cancelled)
+  const next = engine.compress(FILE)
+  await flushPromises()
+  assert.equal(workers.length, 2, 'its slot is free')
+  workers[1]!.reply(inspected())
+  workers[1]!.reply(recompressed())
+  await next
+})
+
 test('replaces a worker after a large job or many jobs for codecs, after an error, and when idle', async (t) => {
   const timers = mockTimers(t)
   const { host, workers } = fakeHost()

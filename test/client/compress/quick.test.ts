@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
-import sharp, { type JpegOptions } from 'sharp'
+import sharp, { type JpegOptions, type Sharp } from 'sharp'
 import type { Coefficients } from '../../../src/client/compress/dct/coefficients.ts'
 import { encodeFrame } from '../../../src/client/compress/dct/encode.ts'
 import { requantisationOf } from '../../../src/client/compress/dct/quantise.ts'
@@ -17,7 +17,7 @@ import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { corpus, DAMAGED } from '../../support/corpus.ts'
 import { beforeLastScan } from '../../support/images/jpeg.ts'
 import { codeJpeg, segment } from '../../support/images/jpeg-coder.ts'
-import { blobOf, cameraJpeg, meanDifference, photo } from '../pictures.ts'
+import { blobOf, cameraJpeg, meanDifference, noise, photo, rgba, sameBytes, screenshot } from '../pictures.ts'
 
 /** JPEG files in the project's own corpus that can be read. */
 const MIN_CORPUS_FILES = 3
@@ -192,6 +192,33 @@ test('is used when encoding time dominates, with a result that is similar and ha
   assert.ok((await meanDifference(quick, camera)) < 6)
 })
 
+/** Pixel art enlarged twice, as a screenshot of a game. */
+function pixelArt(): Sharp {
+  const palette = noise(3 * 12, 5)
+  const pixels = Buffer.concat(
+    [...noise(320 * 240, 6)].map((value) => palette.subarray(3 * (value % 12), 3 * (value % 12) + 3)),
+  )
+  const raw = { width: 320, height: 240, channels: 3 } as const
+  return sharp(pixels, { raw }).resize(640, 480, { kernel: 'nearest' })
+}
+
+/** Film grain, or a photograph in the dark. */
+function grain(): Sharp {
+  return sharp(noise(640 * 480), { raw: { width: 640, height: 480, channels: 1 } }).toColourspace('srgb')
+}
+
+test('is used for pixel art and noise on any connection, with a finer quality', async () => {
+  for (const picture of [pixelArt(), grain()]) {
+    for (const chromaSubsampling of ['4:4:4', '4:2:0']) {
+      const file = await picture.clone().jpeg({ quality: 96, chromaSubsampling }).toBuffer()
+      const result = await compressed(file)
+      sameBytes(result, await compressed(file, FAST))
+      const difference = await meanDifference(result, file)
+      assert.ok(difference < 5, `${chromaSubsampling}: ${difference}`)
+    }
+  }
+})
+
 test('is not used when the connection is the bottleneck', async () => {
   assert.ok((await compressed(camera, SLOW)).equals(best))
 })
@@ -274,4 +301,20 @@ test('coefficients of real files come back unchanged', async () => {
     assert.ok(again.equals(await pixelsOf(bytes)), name)
   }
   assert.ok(read >= MIN_CORPUS_FILES, `${read}`)
+})
+
+test('a screenshot that is encoded quickly keeps every pixel, including the colour of transparent ones', async () => {
+  const picture = await photo(900, 500, 4).png().toBuffer()
+  const page = await screenshot(1000, 900)
+    .composite([{ input: picture, left: 50, top: 300 }])
+    .png()
+    .toBuffer()
+  const { data, width, height } = await rgba(page)
+  for (let at = 3; at < data.length; at += 4) data[at] = at % 3 === 0 ? 0 : 255
+  const png = await sharp(data, { raw: { width, height, channels: 4 } })
+    .png()
+    .toBuffer()
+  const quick = await compressed(png, FAST)
+  assert.ok(quick.length < 0.8 * png.length)
+  assert.deepEqual((await rgba(quick)).data, data)
 })

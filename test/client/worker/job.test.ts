@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../../src/client/compress/engine.ts'
+import { gif } from '../../support/images/tiny-images.ts'
 import { FILE, fakeHost, flushPromises, inspected, mockTimers, recompressed } from './fake-host.ts'
 
 /** A pending compression, and its worker. */
@@ -73,9 +74,19 @@ test('waits for a slow download of the worker script, but not for a slow inspect
   await flushPromises()
   assert.equal(worker.isTerminated, false)
   worker.reply({ kind: 'ready' })
-  timers.tick(10_001)
+  timers.tick(30_000)
   await failed
   assert.equal(worker.isTerminated, true)
+})
+
+test('inspects the file on this thread when the worker script does not arrive in two minutes', async (t) => {
+  const timers = mockTimers(t)
+  const { host, workers } = fakeHost()
+  const pending = createEngine(host).compress(new Blob([new Uint8Array(gif())]))
+  await flushPromises()
+  timers.tick(120_000)
+  assert.equal((await pending).action, 'unchanged')
+  assert.equal(workers[0]!.isTerminated, true)
 })
 
 test('still scrubs the file when the worker dies in a codec', async () => {

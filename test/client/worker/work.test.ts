@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import sharp from 'sharp'
 import type { Codecs } from '../../../src/client/compress/codecs.ts'
 import { MAX_PIXELS } from '../../../src/client/compress/plan.ts'
+import type { Line } from '../../../src/client/types.ts'
 import type { Reply, Request } from '../../../src/client/worker/messages.ts'
 import { createRequestHandler } from '../../../src/client/worker/work.ts'
 import { photo, rgba } from '../pictures.ts'
@@ -13,7 +14,11 @@ function repliesTo(png: Buffer, webp: Uint8Array, optimisePng: Codecs['optimiseP
   return repliesOf(png, { encodeWebp: async () => new Uint8Array(webp), optimisePng })
 }
 
-async function repliesOf(png: Buffer, encoders: Partial<Codecs>, onInspected = () => {}) {
+async function repliesOf(
+  png: Buffer,
+  encoders: Partial<Codecs>,
+  { line, onInspected = () => {} }: { line?: Line; onInspected?: () => void } = {},
+) {
   const { data, width, height } = await rgba(png)
   const codecs = {
     load: async () => {},
@@ -27,6 +32,7 @@ async function repliesOf(png: Buffer, encoders: Partial<Codecs>, onInspected = (
     mode: 'auto',
     capabilities: { webAssembly: true, maxPixels: MAX_PIXELS },
     convert: true,
+    ...(line && { line }),
   }
   await createRequestHandler(codecs, (reply) => {
     if (reply.kind === 'inspected') onInspected()
@@ -34,6 +40,8 @@ async function repliesOf(png: Buffer, encoders: Partial<Codecs>, onInspected = (
   })(request)
   return replies
 }
+
+const FAST: Line = { bytesPerSecond: 1e9, isBusy: false }
 
 /** Too small to be classified as a photograph. */
 const picture = () => photo(400, 300, 20)
@@ -106,7 +114,7 @@ test('prefetches PNG codecs during inspection, and the optimiser only for an ima
       encodeWebp: async () => assert.fail('no codec available'),
       optimisePng: async () => assert.fail('no codec available'),
     }
-    const replies = await repliesOf(png, encoders, () => order.push('inspected'))
+    const replies = await repliesOf(png, encoders, { onInspected: () => order.push('inspected') })
     assert.equal(replies.at(-1)?.kind, 'scrubbed')
     return order
   }
@@ -117,4 +125,54 @@ test('prefetches PNG codecs during inspection, and the optimiser only for an ima
   assert.deepEqual(await orderFor(large), ['png', 'inspected', 'png'])
   const deep = await picture().toColourspace('rgb16').png().toBuffer()
   assert.deepEqual((await orderFor(deep)).slice(-2), ['inspected', 'packing'])
+})
+
+test('encodes a large PNG quickly if that delivers the link sooner, for at most a quarter more bytes', async (t) => {
+  const [width, height] = [1000, 800]
+  const png = await photo(width, height, 4).png().toBuffer()
+  const webp = new Uint8Array(
+    await sharp({ create: { width, height, channels: 3, background: 'white' } })
+      .webp({ lossless: true })
+      .toBuffer(),
+  )
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  /** The effort spent on the whole image, where samples take these bits per pixel, size ratios, and milliseconds per pixel. */
+  async function effortFor({ bits = 4.7, ratio = 1.24, milliseconds = 1 / 100, line = FAST as Line | null }) {
+    const efforts: string[] = []
+    const encodeWebp: Codecs['encodeWebp'] = async (pixels, effort = 0) => {
+      const area = pixels.width * pixels.height
+      now += area * (effort === 'quick' ? 1 / 1000 : milliseconds)
+      if (pixels.height === height) efforts.push(effort === 'quick' ? 'quick' : 'best')
+      if (pixels.height === height) return webp.slice()
+      return new Uint8Array(((area * bits) / 8) * (effort === 'quick' ? ratio : 1))
+    }
+    const replies = await repliesOf(png, { encodeWebp }, line ? { line } : {})
+    assert.equal(replies.at(-1)?.kind, 'recompressed')
+    return efforts
+  }
+  assert.deepEqual(await effortFor({}), ['quick'])
+  assert.deepEqual(await effortFor({ line: null }), ['best'])
+  assert.deepEqual(await effortFor({ line: { bytesPerSecond: 1, isBusy: false } }), ['best'])
+  assert.deepEqual(await effortFor({ milliseconds: 1 / 1000 }), ['best'], 'not faster')
+  assert.deepEqual(await effortFor({ ratio: 1.26 }), ['best'], 'too large')
+  assert.deepEqual(await effortFor({ bits: 4.9 }), ['best'], 'may be a photograph')
+})
+
+test('prepares a PNG’s encoder only where its decoder was compiled fast', async (t) => {
+  for (const [milliseconds, expected] of [
+    [299, ['png-decoder', 'png']],
+    [300, ['png-decoder']],
+  ] as const) {
+    let now = 0
+    t.mock.method(performance, 'now', () => now)
+    const loaded: string[] = []
+    const load: Codecs['load'] = async (task) => {
+      loaded.push(task)
+      now += milliseconds
+    }
+    await createRequestHandler({ load } as Codecs, () => {})({ kind: 'prepare', codecs: 'png' })
+    assert.deepEqual(loaded, expected)
+    t.mock.restoreAll()
+  }
 })

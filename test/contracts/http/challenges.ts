@@ -92,31 +92,15 @@ export function challengeCases(world: World): void {
     const challenge = challengeIn(await me.upload(gif()))
     const solution = await solve(challenge)
     const [token, answers] = solution.split(':') as [string, string]
-    const fields = token.split('.')
-    const withField = (i: number, value: string) => fields.with(i, value).join('.')
     const elsewhere = createTokens({
       ledger: { daySalt: async () => new Uint8Array(32) },
       hashes: nodeHashes,
       now: Date.now,
     })
-    const easy = { iterations: 1, bits: 1, answers: 1 }
     const forged = [
       `${token}:${answers.replace(/\d/, (digit) => `${(Number(digit) + 1) % 10}`)}`,
-      `${token}:${answers.split(',')[0]}`,
-      `${token}:${answers},1`,
-      `${token}:`,
-      token,
-      ':',
+      `${token.replace(/[^.]+$/, '0'.repeat(32))}:${answers}`,
       'x'.repeat(4000),
-      // Less work, a later expiry, another ID, a wrong signature.
-      `${withField(3, '1')}:${answers}`,
-      `${withField(4, '1')}:${answers}`,
-      `${withField(2, `${Number(fields[2]) + 100}`)}:${answers}`,
-      `${withField(2, '99999999999')}:${answers}`,
-      `${withField(1, '0'.repeat(32))}:${answers}`,
-      `${withField(6, '0'.repeat(32))}:${answers}`,
-      await solve((await elsewhere.challenge('upload', easy)) as never),
-      `${(await me.get('/api/challenge?for=pass')).json().token}:1,2,3,4`,
     ]
     for (const sent of forged) challengeIn(await me.upload(gif(), { [SOLUTION]: sent }))
     const pass = (await elsewhere.pass()).pass

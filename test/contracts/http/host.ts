@@ -97,7 +97,7 @@ export function createWorld(start: StartHost) {
     /** Trusts no proxy. */
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
-    capped: once({ DAILY_UPLOADS: '5', NETWORK_UPLOADS: '2' }),
+    capped: once({ DAILY_UPLOADS: '6', NETWORK_UPLOADS: '2' }),
     /** Images expire, and an external resizer makes the previews. */
     fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2', PREVIEW_TEMPLATE: RESIZER }),
     /** Publishes images only after a scanner's verdict. */

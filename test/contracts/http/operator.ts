@@ -15,14 +15,16 @@ export function operatorCases(world: World): void {
   operated('removes images: every URL returns 410', async (me) => {
     const [one, two, stays] = [await me.store(), await me.store(), await me.store()]
     for (let i = 0; i < 3; i++) assert.equal((await me.get(`/raw/${one.id}`)).status, 200)
-    await operate(me.host, ['remove', one.id, two.id, '--reason', 'against the terms'])
+    await operate(me.host, ['remove', one.id, two.id, '--reason', 'a letter', '--rule', 'copyright'])
     for (const image of [one, two]) {
       const { id, key, bytes } = image
       await me.checkHidden(image, 410, 'removed')
       const page = await me.get(`/${id}`)
       checkPage(page, 410)
       assert.match(page.text, /removed/i)
-      assert.doesNotMatch(page.text, /og:image/)
+      assert.match(page.text, /reason:<\/p><p>Copyright/)
+      assert.match(page.text, /contact the operator: <a href="mailto:ada@ops\.example"/)
+      assert.doesNotMatch(page.text, /og:image|a letter/, 'the reason is only for the audit log')
       assert.equal((await me.request('HEAD', `/${id}`)).status, 410)
       checkPage(await me.get(`/api/delete?key=${key}`), 410)
       const deletion = await me.remove(key)

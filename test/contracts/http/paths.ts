@@ -23,7 +23,7 @@ export function pathCases(world: World): void {
     ]
     const readOnly =
       '/ /raw/AAAAAAAAAAA /healthz /readyz /openapi.json /.well-known/api-catalog /api /tools /terms /transparency ' +
-      `/rules /.well-known/security.txt /receipt/${'0'.repeat(64)} /${id} /raw/${id} /raw/${id}.gif`
+      `/rules /favicon.ico /.well-known/security.txt /receipt/${'0'.repeat(64)} /${id} /raw/${id} /raw/${id}.gif`
     for (const path of readOnly.split(' ')) routes.push([path, read])
     for (const [path, allowed] of routes) {
       for (const method of METHODS.filter((method) => !allowed.includes(method))) {

@@ -161,8 +161,9 @@ export function previewCases(world: World): void {
         (await me.get(`/oembed?url=${encodeURIComponent(`${baseUrl}/${id}`)}`)).text,
       )
       assert.deepEqual([thumbnail_url, thumbnail_width], [resized, 600])
-      const policies = [page.headers, (await request(me.host.url, 'GET', '/g')).headers]
-      for (const headers of policies)
+      const deletion = await me.get(`/api/delete?key=${key}`, { Accept: 'text/html' })
+      const policies = [page, await request(me.host.url, 'GET', '/g'), deletion]
+      for (const { headers } of policies)
         assert.match(headers.get('Content-Security-Policy') ?? '', /img-src [^;]* https:\/\/img\.example;/)
       const small = await previewed()
       const shown = await me.store(small.file)

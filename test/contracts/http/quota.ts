@@ -6,7 +6,15 @@ import { gif } from '../../support/images/tiny-images.ts'
 import { formOf, multipart } from '../../support/multipart.ts'
 import { converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
-import { freshAddress, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
+import {
+  freshAddress,
+  idempotentUploads,
+  uploadHead,
+  type Visitor,
+  visit,
+  visitsTo,
+  type World,
+} from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
@@ -190,8 +198,15 @@ export function quotaCases(world: World): void {
 
 /** Limits of networks and of the whole server, in addition to the quota of an address. */
 export function serverLimitCases(world: World): void {
-  it('limits uploads per network and in total, and reports which limit was reached', async () => {
+  const { newIdempotencyKey, send } = idempotentUploads(world)
+
+  it('limits uploads per network and in total, reports which limit was reached, and answers retries', async () => {
+    const [idempotencyKey, bytes] = [newIdempotencyKey(), gif()]
+    const retryFrom = async (address: string) =>
+      send(await visit(world, world.capped, address), bytes, idempotencyKey)
     const uploadFrom = async (address: string) => (await visit(world, world.capped, address)).upload(gif())
+    const stored = await retryFrom('203.0.112.1')
+    assert.equal(stored.status, 201)
     for (const [first, second, third] of [
       ['203.0.113.1', '203.0.113.2', '203.0.113.3'],
       ['2001:db8:5:1::1', '2001:db8:5:2::1', '2001:db8:5:3::1'],
@@ -202,14 +217,16 @@ export function serverLimitCases(world: World): void {
       checkProblem(network, 429, 'network-quota-exceeded')
       assert.equal(remainingOf(network), 100, 'the address has used nothing')
       assert.ok(Number(network.headers.get('Retry-After')) >= 1)
+      assert.equal((await retryFrom(third)).text, stored.text)
     }
-    assert.equal((await uploadFrom('203.0.112.1')).status, 201)
+    assert.equal((await uploadFrom('203.0.109.1')).status, 201)
     const all = await uploadFrom('203.0.111.1')
     checkProblem(all, 503, 'capacity-reached')
     assert.equal(remainingOf(all), 100)
     assert.ok(Math.abs(all.json().retryAfter - secondsToMidnight()) < 60)
     const me = await visit(world, world.capped, '203.0.110.1')
     checkPage(await me.upload(gif(), { Accept: 'text/html' }), 503)
+    assert.equal((await retryFrom('203.0.110.1')).text, stored.text)
   })
 }
 

@@ -122,6 +122,8 @@ export function rawCases(world: World): void {
     assert.equal(alias.headers.get('ETag'), `"${sha256Of(bytes)}"`)
     assert.equal(alias.headers.get('Content-Disposition'), `inline; filename="${id}.gif"`)
     const picture = await me.store(png(9, 5))
+    const past = { Range: 'bytes=9999999-' }
+    checkProblem(await me.get(`/raw/${picture.id}.gif`, past), 404, 'not-found')
     assert.equal((await me.get(`/raw/${picture.id}.png`)).status, 200)
     const wrong = '.png .jpg .webp .avif .GIF .Gif .giff .gif.gif . .html .svg'.split(' ')
     for (const suffix of wrong) {

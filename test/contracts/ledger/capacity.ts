@@ -12,7 +12,7 @@ const tagged = (index: number, tagA = 'a', tagB = 'b', atMs = AT): ReservationEx
 let serial = 0
 const networkOf = (limit: number, bucket = 'net'): ReservationExtras => ({ network: { bucket, limit } })
 
-export function capacityCases({ on, onHooks }: Harness): void {
+export function capacityCases({ on }: Harness): void {
   on('grants capacity up to the limit, the whole amount or nothing', async (ledger) => {
     assert.equal(await ledger.takeCapacity('x', DAY, 11, 10), false)
     assert.equal(await ledger.takeCapacity('x', DAY, 7, 10), true)
@@ -44,17 +44,6 @@ export function capacityCases({ on, onHooks }: Harness): void {
       await ledger.eraseDaysBefore('2026-08-01', '2026-08-02')
       assert.equal(await ledger.usedCapacity('challenge a', DAY), 0)
       assert.equal(await ledger.usedCapacity('pass a', '2026-08-01'), 1)
-    },
-  )
-
-  onHooks(
-    ['process'],
-    'remembers capacity taken by a process that was killed',
-    async (ledger, { process }) => {
-      const child = await process()
-      await child.call([['takeCapacity', 'challenge a', DAY, 1, 1]])
-      await child.kill()
-      assert.equal(await ledger.takeCapacity('challenge a', DAY, 1, 1), false)
     },
   )
 

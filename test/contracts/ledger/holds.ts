@@ -59,7 +59,7 @@ export function holdsCases({ on }: Harness): void {
       assert.equal(await ledger.absenceReason(ID), null, 'a deleted image is not reported as held')
       assert.equal(await ledger.withheldReason([digest(2)]), 'held')
       assert.deepEqual(await ledger.heldIds(10), [ID])
-      assert.equal((await ledger.counts()).held, 0)
+      assert.equal(await ledger.heldCount(), 0)
       await decide()
       assert.equal(await ledger.withheldReason([digest(1), digest(2)]), null, name)
       assert.deepEqual(await ledger.heldIds(10), [])
@@ -120,8 +120,11 @@ export function holdsCases({ on }: Harness): void {
     await ledger.recordHeldDigests('BBBBBBBBBBB', DIGESTS)
     assert.equal(await ledger.withheldReason([digest(2)]), 'held')
     assert.deepEqual([await ledger.heldWithoutDigests(10), await ledger.heldIds(10)], [[], [ID]])
-    await ledger.recordHold(ID, 'again, damaged', AT)
-    assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: false })
+    for (const reason of ['again, damaged', 'back from a backup']) {
+      await ledger.recordHold(ID, reason, AT)
+      assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: false })
+      await ledger.recordHeldDeleted(ID)
+    }
   })
 
   on('reopens a kept case when other bytes are reported', async (ledger) => {

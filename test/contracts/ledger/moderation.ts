@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { utcDayOf } from '../../../src/utc-day.ts'
-import { allOf } from '../../support/all-of.ts'
 import type { Harness } from './harness.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
@@ -43,16 +42,18 @@ export function moderationCases({ on }: Harness): void {
   })
 
   on('iterates over the whole audit log, oldest first', async (ledger) => {
-    assert.deepEqual(await allOf(ledger.everyAuditEntry()), [])
+    assert.deepEqual(await Array.fromAsync(ledger.everyAuditEntry()), [])
     await ledger.block([digest(5000)], 'later', later(1))
     const many = Array.from({ length: 1200 }, (_, index) => digest(index))
     await ledger.block(many, 'a list', AT)
-    const acts = await allOf(ledger.everyAuditEntry())
+    const acts = await Array.fromAsync(ledger.everyAuditEntry())
     assert.deepEqual(
       acts.map(({ subject }) => subject),
       [...many, digest(5000)],
     )
     assert.deepEqual(acts.toReversed(), await ledger.auditLog(5000))
+    assert.deepEqual(await Array.fromAsync(ledger.everyAuditEntry(AT)), acts)
+    assert.deepEqual(await Array.fromAsync(ledger.everyAuditEntry(later(1))), acts.slice(-1))
   })
 
   on('blocks the same digests concurrently', async (ledger, { concurrently }) => {
@@ -140,5 +141,6 @@ export function moderationCases({ on }: Harness): void {
       pendingPurges: 1,
       held: 1,
     })
+    assert.equal(await ledger.heldCount(), 1)
   })
 }

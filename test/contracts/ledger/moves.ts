@@ -111,7 +111,7 @@ export function movesCases({ on, onHooks }: Harness): void {
       assert.equal(await other.recordRelease(ID, 'harmless', AT), false, when)
       assert.equal(await other.recordHold(ID, 'to look at it', AT, undefined, digests), false, when)
       assert.equal(await other.recordKeep(ID, 'harmless', AT), false, when)
-      await other.recordScan({ id: ID, at: 0, isHidden: true })
+      await other.recordScan({ id: ID, at: 0, dueAt: 0, isHidden: true })
       assert.equal(await other.hideForScan(ID), false, when)
       assert.deepEqual(
         (await other.auditLog(10)).map(({ act }) => act),
@@ -188,7 +188,7 @@ export function movesCases({ on, onHooks }: Harness): void {
     )
 
   on('keeps an unscanned image hidden when a stale claim moves it', async (ledger) => {
-    await ledger.recordScan({ id: ID, at: 0, isHidden: true })
+    await ledger.recordScan({ id: ID, at: 0, dueAt: 0, isHidden: true })
     await ledger.hideForScan(ID)
     const stale = await claim(ledger)
     const [reclaimed] = await ledger.claimMoves(1, 2000, 100)

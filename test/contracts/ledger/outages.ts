@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { until } from '../../support/until.ts'
-import { everyCall } from './durability.ts'
+import { callsOf } from './durability.ts'
 import type { Harness } from './harness.ts'
 
 const DAY = '2026-07-31'
@@ -14,7 +14,7 @@ export function outagesCases({ onHooks }: Harness): void {
       assert.equal(await ledger.reserveUpload('kept', DAY, 10), 1)
       const restore = await hooks.interrupt()
       try {
-        for (const call of everyCall(ledger)) {
+        for (const call of callsOf(ledger)) {
           await assert.rejects(call(), (error) => {
             assert.ok(error instanceof LedgerUnavailable, String(error))
             assert.ok(error.cause instanceof Error, 'it has a cause')
@@ -28,7 +28,7 @@ export function outagesCases({ onHooks }: Harness): void {
       assert.equal(await ledger.reserveUpload('kept', DAY, 10), 2)
       assert.equal(await ledger.usedUploads('a', DAY), 0, 'failed calls changed nothing')
       assert.deepEqual(await ledger.auditLog(10), [])
-      for (const call of everyCall(ledger)) await call()
+      for (const call of callsOf(ledger)) await call()
     },
   )
 

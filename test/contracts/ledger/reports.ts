@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { KEPT_MS } from '../../../src/stores/reports.ts'
-import { allOf } from '../../support/all-of.ts'
 import type { Harness } from './harness.ts'
 import { AT, file, ID, MAX_KEPT, report } from './new-report.ts'
 
@@ -47,7 +46,7 @@ export function reportsCases({ on }: Harness): void {
       await Promise.all(ids.slice(start, start + 50).map((id) => file(ledger, { id })))
     }
     await ledger.recordRemoval(ids[7]!, 'against the terms', new Date(AT + 5))
-    const cases = await allOf(ledger.everyCase())
+    const cases = await Array.fromAsync(ledger.everyCase())
     assert.deepEqual(
       cases.map(({ id }) => id),
       ids,

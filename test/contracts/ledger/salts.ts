@@ -3,7 +3,7 @@ import type { Harness } from './harness.ts'
 
 const DAY = '2026-07-31'
 
-export function saltsCases({ on, onHooks }: Harness): void {
+export function saltsCases({ on }: Harness): void {
   on('creates 32 random bytes per day', async (ledger) => {
     const salt = await ledger.daySalt(DAY)
     assert.ok(salt instanceof Uint8Array)
@@ -22,15 +22,6 @@ export function saltsCases({ on, onHooks }: Harness): void {
   on('returns the same salt to concurrent first callers', async (_, { concurrently }) => {
     const salts = await concurrently(30, (handle) => handle.daySalt(DAY))
     for (const salt of salts) assert.deepEqual(salt, salts[0])
-  })
-
-  onHooks(['process'], 'returns the same salt to every process', async (ledger, { process }) => {
-    const processes = await Promise.all([process(), process(), process()])
-    const answers = await Promise.all(
-      processes.map((each) => each.call(Array.from({ length: 5 }, () => ['daySalt', DAY]))),
-    )
-    const salt = await ledger.daySalt(DAY)
-    for (const answer of answers.flat()) assert.deepEqual(new Uint8Array(answer as Uint8Array), salt)
   })
 
   on('forgets the salts of earlier and of far later days only', async (ledger, { another }) => {

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
-import type { ClaimedScan } from '../../../src/stores/scans.ts'
+import type { ClaimedScan, NewScan } from '../../../src/stores/scans.ts'
 import type { Harness } from './harness.ts'
+import { decision } from './new-decision.ts'
 
 const NOW = 1_790_000_000_000
 const LEASE_MS = 60_000
 const AT = new Date(NOW)
 
 const idsOf = (scans: ClaimedScan[]) => scans.map(({ id }) => id).sort()
-const scan = (id: string, overrides: { at?: number; isHidden?: boolean } = {}) => ({
+const scan = (id: string, { at = NOW, dueAt = at, isHidden = false }: Partial<NewScan> = {}) => ({
   id,
-  at: NOW,
-  isHidden: false,
-  ...overrides,
+  at,
+  dueAt,
+  isHidden,
 })
 
 export function scansCases({ on }: Harness): void {
@@ -78,7 +79,7 @@ export function scansCases({ on }: Harness): void {
     assert.ok(hide !== null && hide !== 'busy' && hide.to === 'held')
     assert.equal(await ledger.finishMove(hide, true), true)
     assert.equal((await ledger.absenceReason('A'))?.state, 'scanning', 'the operator holds nothing')
-    assert.equal((await ledger.counts()).held, 0)
+    assert.equal(await ledger.heldCount(), 0)
     const claimed = await ledger.claimScans(10, NOW, LEASE_MS)
     for (const each of claimed) assert.equal(await ledger.endScan(each, 'passed'), true)
     const show = await ledger.claimMove('A', NOW, LEASE_MS)
@@ -121,6 +122,20 @@ export function scansCases({ on }: Harness): void {
     )
   })
 
+  on('shows no image while a decision to remove it can be undone', async (ledger) => {
+    await ledger.recordScan(scan('A', { isHidden: true }))
+    const [claimed] = await ledger.claimScans(1, NOW, LEASE_MS)
+    await ledger.addDecisions(decision({ at: NOW, dueAt: NOW + 10 }), [{ id: 'A', isVisible: false }])
+    assert.equal(await ledger.endScan(claimed!, 'passed'), false)
+    await ledger.showUnscanned('A')
+    assert.equal(await ledger.claimMove('A', NOW, LEASE_MS), null)
+    await ledger.undoDecisions('b', 'undone', AT, 'w')
+    assert.equal((await ledger.absenceReason('A'))?.state, 'scanning')
+    assert.equal(await ledger.endScan(claimed!, 'passed'), true)
+    const move = await ledger.claimMove('A', NOW, LEASE_MS)
+    assert.ok(move !== null && move !== 'busy' && move.to === 'visible')
+  })
+
   on('lists overdue hidden scans, claimed or not, and lets them be shown or claimed', async (ledger) => {
     await ledger.recordScan(scan('A', { at: NOW - 10, isHidden: true }))
     await ledger.recordScan(scan('B', { at: NOW, isHidden: true }))
@@ -128,6 +143,7 @@ export function scansCases({ on }: Harness): void {
     await ledger.claimScans(10, NOW, LEASE_MS)
     assert.deepEqual(await ledger.overdueScans(NOW - 1, 10), ['A'])
     assert.deepEqual(await ledger.overdueScans(NOW, 1), ['A'])
+    assert.deepEqual(await ledger.overdueScans(NOW, 10, NOW), ['B'])
     await ledger.showUnscanned('A')
     const move = await ledger.claimMove('A', NOW, LEASE_MS)
     assert.ok(move !== null && move !== 'busy' && move.to === 'visible')
@@ -137,6 +153,10 @@ export function scansCases({ on }: Harness): void {
     assert.equal(await ledger.endScan(claimed!, 'dropped'), true)
     assert.equal(await ledger.absenceReason('B'), null)
     assert.equal((await ledger.pendingScans()).count, 2, 'A and C are still to be scanned')
+    await ledger.recordScan(scan('D', { isHidden: true }))
+    assert.deepEqual(await ledger.overdueScans(NOW, 10, NOW + 1), [])
+    await ledger.recordDeletion('D', AT)
+    assert.deepEqual(await ledger.overdueScans(NOW, 10, NOW + 1), ['D'], 'a removal was interrupted')
   })
 
   on('claims an overdue scan only while it is pending, replacing any other claim', async (ledger) => {

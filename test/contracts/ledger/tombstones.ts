@@ -167,6 +167,7 @@ export function tombstonesCases({ on }: Harness): void {
   on('replays changes onto an older ledger, idempotently', async (ledger) => {
     await ledger.recordHold(C, 'before the backup', AT)
     await ledger.block([DIGEST], 'before the backup', AT)
+    await ledger.recordScan({ id: C, at: NOW, dueAt: NOW, isHidden: true })
     const tombstone = (act: Tombstone['act'], subject: string, rule = ''): Tombstone => {
       return { at: NOW, order: 0, act, subject, rule }
     }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type ObjectStore, removeAnywhere, StoreUnavailable } from '../../../src/stores/object-store.ts'
-import { allOf } from '../../support/all-of.ts'
 import {
   assertAbsent,
   assertHeld,
@@ -93,7 +92,7 @@ export function holdingCases({ on, onHooks }: Harness): void {
     await put(store, 'B'.repeat(11), bytesFor(1, 2000))
     for (const after of ['', ...ids, 'm', 'm_', 'mmmmmmmmmmmmm', '../m', '~']) {
       const expected = ids.filter((id) => id > after)
-      assert.deepEqual(await allOf(store.listHeld(after)), expected, after)
+      assert.deepEqual(await Array.fromAsync(store.listHeld(after)), expected, after)
     }
     for (const id of ids) await store.removeHeld(id)
     await store.remove('B'.repeat(11))

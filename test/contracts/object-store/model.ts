@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ByteRange, ImageRecord, ObjectStore } from '../../../src/stores/object-store.ts'
-import { IdTaken, resolveRange, UnsatisfiableRange } from '../../../src/stores/object-store.ts'
+import type { ImageRecord, ObjectStore } from '../../../src/stores/object-store.ts'
+import { IdTaken } from '../../../src/stores/object-store.ts'
 import { assertSameBytes, bodyOf, bytesFor, listOf, put } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
@@ -12,7 +12,6 @@ const IDS = ['aBcdefghijk', 'AbCdefghijk', '00000000000', 'zzzzzzzzzzz']
 type Step =
   | { step: 'put'; id: string; seed: number; size: number }
   | { step: 'open' | 'head' | 'remove'; id: string }
-  | { step: 'range'; id: string; range: ByteRange }
   | { step: 'list'; after: string | undefined }
 
 type Model = Map<string, { record: ImageRecord; bytes: Uint8Array }>
@@ -22,15 +21,9 @@ const size = fc.oneof(
   { weight: 8, arbitrary: fc.nat(3000) },
   { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 600_000 }) },
 )
-const range: fc.Arbitrary<ByteRange> = fc.oneof(
-  fc.record({ suffix: fc.nat(4000) }),
-  fc.record({ first: fc.nat(3500) }),
-  fc.tuple(fc.nat(3500), fc.nat(3500)).map(([first, length]): ByteRange => ({ first, last: first + length })),
-)
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ step: fc.constant('put' as const), id, seed: fc.nat(), size }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('open' as const), id }) },
-  { weight: 3, arbitrary: fc.record({ step: fc.constant('range' as const), id, range }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('head' as const), id }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('remove' as const), id }) },
   {
@@ -93,27 +86,5 @@ async function runStep(each: Step, store: ObjectStore, model: Model): Promise<vo
       if (image && known) assertSameBytes(await bodyOf(image), known.bytes)
       return
     }
-    case 'range': {
-      if (!known) {
-        assert.equal(await store.open(each.id, each.range), null)
-        return
-      }
-      const expected = satisfiable(each.range, known.bytes.length)
-      if (expected === null) {
-        await assert.rejects(store.open(each.id, each.range), UnsatisfiableRange)
-        return
-      }
-      const image = await store.open(each.id, each.range)
-      assert.deepEqual(image?.range, expected)
-      assertSameBytes(await bodyOf(image!), known.bytes.subarray(expected.first, expected.last + 1))
-    }
-  }
-}
-
-function satisfiable(range: ByteRange, total: number) {
-  try {
-    return resolveRange(range, total)
-  } catch {
-    return null
   }
 }

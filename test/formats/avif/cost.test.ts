@@ -13,6 +13,7 @@ import {
 } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u32, u32s } from '../../support/images/avif/boxes.ts'
 import { crowded, film, moov } from '../../support/images/avif/tracks-assembly.ts'
+import { gridsOfTiles } from '../../support/images/hostile-avif.ts'
 import { assertOutcome, inspect } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
@@ -56,6 +57,14 @@ describe('parts with many references', () => {
     await inspect(file)
     const read = mock.callCount()
     assert.ok(read > 0 && read < 1000, `${read} numbers`)
+  })
+
+  test('checks a tile of many grids only once', async (t) => {
+    const file = gridsOfTiles(100, 16, 0, picture)
+    const { mock } = t.mock.method(DataView.prototype, 'getUint32')
+    await inspect(file)
+    const read = mock.callCount()
+    assert.ok(read > 0 && read < 3000, `${read} numbers`)
   })
 
   test('walks shared data once, and limits the walks if the extents differ', async () => {

@@ -6,7 +6,6 @@ import { extent } from '../../support/extent.ts'
 import { alphaKind, assemble, coded, image, noise } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u32 } from '../../support/images/avif/boxes.ts'
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
-import { hostileAvifs } from '../../support/images/hostile-avif.ts'
 import { type Tree, treesIn, written } from '../../support/images/planting-avif.ts'
 import { assertHandled } from '../subject.ts'
 
@@ -92,14 +91,6 @@ describe('known boxes of any length are handled at any position', () => {
             await assertHandled(bytes(...trees.map(written)))
         }
       }
-    })
-  }
-})
-
-describe('files that are expensive to walk are handled', async () => {
-  for (const [name, make] of Object.entries(await hostileAvifs(extent(2_100_000, 210_000)))) {
-    test(name, async () => {
-      await assertHandled(make())
     })
   }
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesContract } from '../../contracts/files.ts'
@@ -28,6 +28,12 @@ test('does not create a missing folder in write(), nor a missing parent in make(
   await assert.rejects(files.write('a', new Uint8Array(1)), /ENOENT/)
   await assert.rejects(files.make(), /ENOENT/)
   assert.deepEqual(await readdir(parent), [])
+})
+
+test('lists no subfolders, such as lost+found', async (t) => {
+  const folder = await folderOf(t)
+  await mkdir(join(folder, 'lost+found'))
+  assert.deepEqual(await openFolderFiles(folder).names(), [])
 })
 
 test('flushes a file before it is renamed, and the folder afterwards', async (t) => {

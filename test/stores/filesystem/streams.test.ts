@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { truncate } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
+import { CHUNK_BYTES } from '../../../src/formats/image.ts'
 import { dropKeptBlocks, keptBlockBytes } from '../../../src/stores/drafts/blocks.ts'
 import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
-import { DamagedObject } from '../../../src/stores/object-store.ts'
+import { DamagedObject, type Selection } from '../../../src/stores/object-store.ts'
 import { collector } from '../../contracts/object-store/memory.ts'
 import { openFiles } from '../../support/open-files.ts'
 import { storeFolder } from '../../support/store-folder.ts'
-import { bytesFor, idFor, put } from '../../support/stored-images.ts'
+import { assertSameBytes, bodyOf, bytesFor, idFor, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 
 /** A store without a hot set that holds one image. */
@@ -24,12 +25,6 @@ async function streamOf(store: FilesystemStore, range?: { first: number; last: n
   const image = await store.open(idFor(1), range ?? 'all')
   assert.ok(image?.body instanceof ReadableStream)
   return { ...image, body: image.body as ReadableStream<Uint8Array> }
-}
-
-async function piecesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array[]> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of body) pieces.push(piece)
-  return pieces
 }
 
 test('does not close another file’s descriptor when a client cancels before the last piece', async (t) => {
@@ -60,6 +55,36 @@ test('reuses the read-ahead block of a client that cancelled', async (t) => {
   await reader.cancel()
   assert.equal(keptBlockBytes(), value!.buffer.byteLength)
 })
+
+for (const [what, size, selection] of [
+  ['nothing of an image is wanted', 200_000, () => 'nothing'],
+  ['an image is barely larger than a chunk', CHUNK_BYTES + 1, 'all'],
+] as [string, number, Selection][])
+  test(`returns its block to the pool when ${what}`, async (t) => {
+    const bytes = bytesFor(3, size)
+    const { store } = await storeOf(t, bytes)
+    dropKeptBlocks()
+    const image = (await store.open(idFor(1), selection))!
+    if (selection === 'all') assertSameBytes(await bodyOf(image), bytes)
+    image.release?.()
+    assert.ok(keptBlockBytes() > 0)
+  })
+
+for (const [what, selection] of [
+  ['the range starts past the end', { first: 200_000 }],
+  [
+    'a condition fails',
+    () => {
+      throw new RangeError()
+    },
+  ],
+] as [string, Selection][])
+  test(`returns its block to the pool when ${what}`, async (t) => {
+    const { store } = await storeOf(t, bytesFor(3, 200_000))
+    dropKeptBlocks()
+    await assert.rejects(store.open(idFor(1), selection))
+    assert.ok(keptBlockBytes() > 0)
+  })
 
 test('sends every byte to readers that never call reuse()', async (t) => {
   const bytes = bytesFor(2, 5_000_000)
@@ -112,7 +137,7 @@ test('throws DamagedObject if the file is truncated while it is being sent', asy
   const { store, path } = await storeOf(t, bytesFor(4, 3_000_000))
   const { body } = await streamOf(store)
   await truncate(path, 1_000_000)
-  await assert.rejects(piecesOf(body), DamagedObject)
+  await assert.rejects(Array.fromAsync(body), DamagedObject)
 })
 
 test('uses smaller pieces when many streams are open, and sends every byte', async (t) => {
@@ -121,7 +146,7 @@ test('uses smaller pieces when many streams are open, and sends every byte', asy
   const streams = await Promise.all(Array.from({ length: 60 }, () => streamOf(store)))
   const longest = await Promise.all(
     streams.map(async ({ body }) => {
-      const pieces = await piecesOf(body)
+      const pieces = await Array.fromAsync(body)
       assert.ok(Buffer.concat(pieces).equals(bytes))
       // Skips the first piece, which was read before the later streams were opened.
       return Math.max(...pieces.slice(1, 8).map(({ length }) => length))
@@ -129,6 +154,6 @@ test('uses smaller pieces when many streams are open, and sends every byte', asy
   )
   const small = longest.filter((length) => length <= 64 * 1024)
   assert.ok(small.length > 0, 'some have small pieces')
-  const alone = await piecesOf((await streamOf(store)).body)
+  const alone = await Array.fromAsync((await streamOf(store)).body)
   assert.ok(Math.max(...alone.map(({ length }) => length)) > 64 * 1024, 'a single stream has large ones')
 })

@@ -99,6 +99,20 @@ export function connectionCases(server: () => PostgresServer): void {
       assert.equal(await ledger.withheldReason([DIGEST]), null)
     })
 
+    test('keeps no locks when its machine vanishes in a transaction', async (t) => {
+      const { owner, ledger: direct, url } = await ledgerOf(t, server())
+      const { proxy, proxyUrl } = await proxyOf(t, withName(url, 'vanished'))
+      const ledger = await openLedger(t, { url: proxyUrl, timeoutMs: 3000 })
+      await owner.query('begin; lock table audit_log')
+      const failure = assert.rejects(ledger.block([DIGEST], 'spam', AT), LedgerUnavailable)
+      await until('the call waits for the lock', async () => (await blockedOf('vanished')) === 1)
+      proxy.silence()
+      await owner.query('commit')
+      await failure
+      await until('the lock is free', () => succeeds(direct.block([DIGEST], 'spam', AT)))
+      assert.equal((await direct.auditLog(10)).length, 1)
+    })
+
     test('does not reveal the password in errors', async (t) => {
       const { url } = await ledgerOf(t, server())
       const password = new URL(url).password

@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => server?.destroy())
 
-ledgerContract('postgres', openSubject, { modelRuns: 8 })
+ledgerContract('postgres', openSubject)
 
 /** Emptied schemas for later cases: creating the tables takes longer than most cases. */
 const emptied: string[] = []

@@ -6,7 +6,7 @@ import { folderOf } from '../../support/folder.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
 import { tracesIn } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
-import { openLedger, succeeds } from './open-ledger.ts'
+import { ledgerOf, openLedger, succeeds } from './open-ledger.ts'
 
 const DAY = '2026-07-31'
 
@@ -89,6 +89,19 @@ export function saltCases(server: () => PostgresServer): void {
       assert.deepEqual(await otherMachine.daySalt(DAY), salt)
       await again.eraseDaysBefore('2026-08-01')
       assert.deepEqual(await tracesIn(saltFolder, [hexOf(salt)]), [])
+    })
+
+    test('does not restore a salt that another one has replaced', async (t) => {
+      const { owner, url, ledger: one } = await ledgerOf(t, server())
+      const lost = await one.daySalt(DAY)
+      await owner.query('delete from salts; delete from salt_marks')
+      const other = await openLedger(t, { url })
+      const salt = await other.daySalt(DAY)
+      assert.notDeepEqual(salt, lost)
+      await owner.query('delete from salts')
+      await one.time()
+      await other.time()
+      assert.deepEqual(await other.daySalt(DAY), salt)
     })
 
     test('does not restore salts of past days', async (t) => {

@@ -223,7 +223,7 @@ describe('an object whose record', () => {
 
 test('throws StoreUnavailable for every operation if the store is down', async () => {
   const fake = await startFakeS3()
-  const opened = await openS3UnderTest({ ...fake, ...fake.keys }, { retryPolicy: QUICK })
+  const opened = await openS3UnderTest(fake, { retryPolicy: QUICK })
   const { store } = opened
   await fake.close()
   await assert.rejects(store.open(ID), StoreUnavailable)

@@ -33,7 +33,7 @@ async function whileHolding(
     },
     aheadMs,
   )
-  const opened = await openS3UnderTest({ ...fake, ...fake.keys }, { transport })
+  const opened = await openS3UnderTest(fake, { transport })
   try {
     await put(opened.store, ID, bytesFor(1, 3000))
     const holding = opened.store.hold(ID)
@@ -82,4 +82,31 @@ withStore('a hold repeats a copy that fails after its answer has begun', async (
   fake.faults.add({ kind: 'answer', status: 200, body }, { on: on('PUT', /held\//) })
   assert.equal(await store.hold(ID), true)
   await assertHeld(store, record, bytesFor(1, 3000))
+})
+
+test('a hold never takes the marker of another one for the image', async () => {
+  const fake = await startFakeS3()
+  const inner = createTransport(fake.endpoint)
+  let copies = 0
+  const opened = await openS3UnderTest(fake, {
+    transport: {
+      async send(request) {
+        const isRaced = 'x-amz-copy-source' in request.headers && ++copies === 1
+        if (isRaced) assert.equal(await opened.store.hold(ID), true)
+        const reply = await inner.send(request)
+        // The image has the same ETag as before.
+        if (isRaced) assert.equal(await opened.store.release(ID), true)
+        return reply
+      },
+      close: () => inner.close(),
+    },
+  })
+  try {
+    const record = await put(opened.store, ID, bytesFor(1, 3000))
+    assert.equal(await opened.store.hold(ID), true)
+    await assertHeld(opened.store, record, bytesFor(1, 3000))
+  } finally {
+    await opened.close()
+    await fake.close()
+  }
 })

@@ -150,7 +150,7 @@ for (const size of [2000, 700_000]) {
           assert.equal(error.name, 'Error', 'neither full nor unavailable')
           assert.match(error.message, message)
           assert.ok(error.cause instanceof Error)
-          assert.ok(!`${error.stack}${error.cause.stack}`.includes(fake.keys.secretAccessKey))
+          assert.ok(!`${error.stack}${error.cause.stack}`.includes(fake.secretAccessKey))
           return true
         })
         assert.equal(fake.logOf(ID).length, 1)
@@ -194,10 +194,11 @@ test('rethrows an error of the draft’s disk without a retry', async () => {
   const fault = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' })
   let reads = 0
   let discarded = 0
-  const { endpoint, bucket, ...keys } = service()
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = service()
   const store = await openS3Store({
     url: `s3://${bucket}/eio?endpoint=${endpoint}`,
-    ...keys,
+    accessKeyId,
+    secretAccessKey,
     retryPolicy: QUICK,
     spool: {
       receive: async () => ({
@@ -224,10 +225,11 @@ test('rethrows an error of the draft’s disk without a retry', async () => {
 })
 
 test('throws StoreFull if the spool’s disk is full', async () => {
-  const { endpoint, bucket, ...keys } = service()
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = service()
   const store = await openS3Store({
     url: `s3://${bucket}/enospc?endpoint=${endpoint}`,
-    ...keys,
+    accessKeyId,
+    secretAccessKey,
     spool: {
       receive: async () => {
         throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })

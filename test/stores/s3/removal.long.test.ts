@@ -114,7 +114,7 @@ describe('a removal', () => {
 
   test('takes one put, since the start has detected the store’s ETag style', async () => {
     const fake = await startFakeS3({ hasBareEtags: true })
-    const opened = await openS3UnderTest({ ...fake, ...fake.keys }, { retryPolicy: QUICK })
+    const opened = await openS3UnderTest(fake, { retryPolicy: QUICK })
     try {
       await put(opened.store, ID, bytes)
       fake.requests.length = 0

@@ -20,5 +20,5 @@ withStore(
     await Promise.all(images.map(async (image) => assertSameBytes(await bodyOf(image!), bytes)))
     assert.equal(await store.remove(LARGE), true)
   },
-  { retryPolicy: { ...QUICK, attempts: 1 } },
+  { retryPolicy: { ...QUICK, attempts: 1, idleMs: 60_000 } },
 )

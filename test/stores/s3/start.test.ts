@@ -25,7 +25,7 @@ const isVersioning = ({ query }: RequestFacts) => query.has('versioning')
 const isProbe = ({ key, method }: RequestFacts) => key.includes('.probe-') && method === 'PUT'
 
 function open(changes: { url?: string; secretAccessKey?: string; sessionToken?: string } = {}) {
-  const { accessKeyId, secretAccessKey } = fake.keys
+  const { accessKeyId, secretAccessKey } = fake
   const url = `s3://images/p?endpoint=${fake.endpoint}&region=eu-central-9`
   return openS3Store({ url, accessKeyId, secretAccessKey, spool, retryPolicy: QUICK, ...changes })
 }
@@ -46,6 +46,8 @@ describe('at start', () => {
     const [old, fresh] = [...fake.objects].filter(([name]) => name.includes('/.probe-'))
     assert.ok(old && fresh)
     old[1].modifiedAt = new Date(Date.now() - 3_600_000)
+    // By a clock that is ten minutes ahead.
+    fresh[1].modifiedAt = new Date(Date.now() - 600_000)
     await (await open()).close()
     assert.deepEqual([...fake.objects.keys()], [fresh[0]])
     fake.objects.clear()
@@ -202,8 +204,7 @@ describe('check()', () => {
 
 test('supports virtual-host style for every kind of request', async () => {
   const service = {
-    ...fake.keys,
-    bucket: fake.bucket,
+    ...fake,
     endpoint: `http://s3.test:${fake.port}`,
     plainEndpoint: fake.endpoint,
   }

@@ -1,23 +1,34 @@
-/** The ledger while other processes hold locks on its file, or the disk is full. */
+/** The ledger while other processes hold locks on its file, or the disk is full or not mounted. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { stat } from 'node:fs/promises'
+import { rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
+import { snapshotSqlite } from '../../../src/stores/sqlite/snapshot.ts'
+import { childrenOf, openFiles } from '../../support/attack/process-costs.ts'
 import { folderOf } from '../../support/folder.ts'
 import { startLedgerProcess } from '../../support/processes/ledger-process.ts'
 import { until } from '../../support/until.ts'
 import { ledgerOf } from './open-ledger.ts'
 
+const notLinux = process.platform === 'linux' ? false : 'does not apply: open files are listed by Linux'
 const SQLITE_BUSY = 5
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 
 describe('ledger: sqlite contention', () => {
+  test('refuses an upload while the disk is not mounted', async (t) => {
+    const folder = join(await folderOf(t), 'data')
+    const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+    t.after(ledger.close)
+    await rename(folder, `${folder}-unmounted`)
+    await assert.rejects(ledger.reserveUpload('a', DAY, 100), LedgerUnavailable)
+  })
+
   test('waits for another process without blocking the event loop', async (t) => {
     const { ledger, dayOf } = await ledgerOf(t)
     const { raw } = await dayOf('usage', DAY)
@@ -69,7 +80,22 @@ describe('ledger: sqlite contention', () => {
     assert.equal(await reopened.usedUploads('a', DAY), 1)
   })
 
-  test('waits at startup for a process that is migrating', async (t) => {
+  test('copies the ledger as it was when the copy began, as it would restart at every later write', async (t) => {
+    const { ledger, raw, file } = await ledgerOf(t)
+    // SQLite copies a hundred pages at a time.
+    await ledger.writeFacts({ large: 'x'.repeat(2_000_000) }, { replace: true })
+    const target = join(await folderOf(t), 'copy.sqlite')
+    const copied = snapshotSqlite(file, target)
+    raw.exec("insert into facts (name, value) values ('later', '')")
+    await copied
+    const copy = await openSqliteLedger({ file: target })
+    t.after(copy.close)
+    const { large, later } = await copy.facts()
+    assert.deepEqual([large?.length, later], [2_000_000, undefined])
+    assert.equal((await ledger.facts()).later, '')
+  })
+
+  test('waits at startup for a process that is migrating', { skip: notLinux }, async (t) => {
     const file = join(await folderOf(t), 'ledger.sqlite')
     const first = new DatabaseSync(file)
     t.after(() => first.close())
@@ -77,12 +103,14 @@ describe('ledger: sqlite contention', () => {
     first.exec('create table migrations (name text not null primary key)')
     first.exec('begin immediate; create table others (name text)')
     const starting = startLedgerProcess({ file })
-    // Enough time to reach the lock. If it takes longer, this case proves less.
-    await sleep(700)
+    // SQLite opens this file when it first reads, just before it needs the lock.
+    await until('the other process reads', () =>
+      childrenOf(process.pid)!.some((pid) => openFiles(pid, /ledger\.sqlite-shm$/) > 0),
+    )
     first.exec('commit')
-    const process = await starting
-    t.after(() => process.end())
-    assert.deepEqual(await process.call([['reserveUpload', 'a', DAY, 1]]), [1])
+    const child = await starting
+    t.after(() => child.end())
+    assert.deepEqual(await child.call([['reserveUpload', 'a', DAY, 1]]), [1])
   })
 
   test('throws LedgerUnavailable while the disk is full, and recovers', {

@@ -25,6 +25,23 @@ test('leaks no descriptors when flushing a new file keeps failing', async (t) =>
   assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
 })
 
+test('closes the files of a day that another process erased', async (t) => {
+  if (process.platform !== 'linux') return t.skip('does not apply: descriptors are listed by Linux')
+  const { ledger, file, folder } = await ledgerOf(t)
+  const other = await openSqliteLedger({ file })
+  t.after(() => other.close())
+  const tags = { id: 'x', atMs: Date.parse(DAY), number: 1, tagA: 'a', tagB: 'b' }
+  for (const handle of [ledger, other]) {
+    await handle.reserveUpload('a', DAY, 10, undefined, { tags })
+  }
+  for (const handle of [ledger, other]) {
+    await handle.eraseDaysBefore('2026-08-01')
+    await handle.forgetTagsBefore(Date.parse('2026-08-01'), DAY)
+  }
+  const open = (await openFiles()).filter((path) => path.startsWith(join(folder, 'private')))
+  assert.deepEqual(open, [])
+})
+
 test('leaves no file when a salt can’t be written', async (t) => {
   const { ledger, folder } = await ledgerOf(t)
   const restoreFlushes = await failFlushes(t)

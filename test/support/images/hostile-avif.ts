@@ -1,5 +1,15 @@
 /** AVIF files that maximize the cost of a walk for their size. */
-import { alphaKind, coded, image, noise, type Part, still } from './avif/assembly.ts'
+import {
+  alphaKind,
+  assemble,
+  type Coded,
+  coded,
+  grid,
+  image,
+  noise,
+  type Part,
+  still,
+} from './avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
 import { crowded, moov, track } from './avif/tracks-assembly.ts'
 
@@ -76,6 +86,7 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
           ...new Array(1000).fill(1),
         ]),
       }),
+    'AVIF, grids of the same tiles': () => gridsOfTiles(255, 256, 250, picture),
     'AVIF, a million references': () =>
       still(picture, {
         blobs: [zeros],
@@ -132,4 +143,27 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
       }),
     'AVIF, a long tail': () => bytes(still(picture), zeros),
   }
+}
+
+/** Grids of one row that share all their tiles, which have so many properties without meaning before those that are read. */
+export function gridsOfTiles(grids: number, tiles: number, fillers: number, picture: Coded): Uint8Array {
+  const tile = image(1000, picture)
+  const filler = { box: box('free') }
+  const properties = [...Array.from({ length: fillers }, () => filler), ...tile.properties!]
+  const ids = Array.from({ length: tiles }, (_, index) => 1000 + index)
+  const size: [number, number] = [tiles * picture.width, picture.height]
+  const model = grid(1, [tiles, 1], size)
+  return assemble({
+    primary: 1,
+    items: [
+      ...Array.from({ length: grids }, (_, index) => ({ ...model, id: 1 + index })),
+      ...ids.map(
+        (id): Part => ({
+          ...{ id, type: 'av01', hidden: true, properties },
+          ...(id === 1000 ? { data: picture.data } : { sharing: 1000 }),
+        }),
+      ),
+    ],
+    references: Array.from({ length: grids }, (_, index) => ['dimg', 1 + index, ...ids]),
+  })
 }

@@ -2,6 +2,7 @@
 import sharp from 'sharp'
 import { arithmeticJpeg, codeJpeg, segment, withSegments } from './jpeg-coder.ts'
 import { type MadeImage, naming, picture } from './pictures.ts'
+import { profiles } from './planted-profiles.ts'
 import { c2paManifest, cameraExif, editorXmp, photoshopBlock } from './private-metadata.ts'
 
 const named = naming('JPEG', 'image/jpeg')
@@ -19,6 +20,7 @@ export function xmpSegment(packet: Uint8Array): Buffer {
 
 export async function jpegs(): Promise<MadeImage[]> {
   const plain = await picture().jpeg().toBuffer()
+  const { display } = await profiles()
   const progressive = await picture().jpeg({ progressive: true }).toBuffer()
   const clean: Record<string, Buffer> = {
     baseline: plain,
@@ -109,10 +111,19 @@ export async function jpegs(): Promise<MadeImage[]> {
     'bytes after the end': Buffer.concat([plain, Buffer.from('SECRET')]),
     'a video after the end': Buffer.concat([plain, Buffer.from('\0\0\0\x18ftypmp42SECRET', 'latin1')]),
     'Exif without orientation': withSegments(plain, exifSegment(cameraExif({ location: false }))),
+    'Adobe RGB in Exif alone': withSegments(
+      plain,
+      exifSegment(cameraExif({ interoperability: 'R03', location: false })),
+    ),
     'density in Exif alone': withSegments(plain, exifSegment(cameraExif({ density: 240, location: false }))),
     'a profile beside too short a chunk': withSegments(
       await picture().withIccProfile('p3').jpeg().toBuffer(),
       segment(APP(2), Buffer.from('ICC_PROFILE\0'), [1]),
+    ),
+    'the profile of a display in two segments': withSegments(
+      plain,
+      segment(APP(2), Buffer.from('ICC_PROFILE\0\x01\x02'), display.subarray(0, -4)),
+      segment(APP(2), Buffer.from('ICC_PROFILE\0\x02\x02'), display.subarray(-4)),
     ),
     "sharp's Exif": await picture().withMetadata({ orientation: 6, density: 150 }).jpeg().toBuffer(),
     everything: Buffer.concat([

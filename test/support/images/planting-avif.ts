@@ -88,6 +88,8 @@ export const avifPlanter: Planter = {
       const at = all.indexOf(header)
       if (at > 0) found.push({ start: at + 16, end: at + 28 })
     }
+    const durations = all.indexOf('stts')
+    if (durations > 0) found.push({ start: durations + 12, end: durations + 20 })
     for (let at = all.indexOf('colrprof'); at >= 0; at = all.indexOf('colrprof', at + 1)) {
       found.push({ start: at + 8, end: at - 4 + all.readUInt32BE(at - 4) })
     }

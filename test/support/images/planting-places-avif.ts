@@ -9,7 +9,7 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
   const picture = await coded(noise(64, 48))
   const small = await coded(noise(32, 24))
   const alpha = await coded(noise(64, 48).greyscale())
-  const { description, copyright, tag, display } = await profiles()
+  const { description, copyright, tag, display, calibrated } = await profiles()
   const derived = (type: string, data: Uint8Array, ...from: number[]) =>
     assemble({
       primary: 1,
@@ -70,6 +70,7 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
     'the copyright of a profile': withProperty(box('colr', 'prof', copyright)),
     'a private tag of a profile': withProperty(box('colr', 'prof', tag)),
     'the display in a profile': withProperty(box('colr', 'prof', display)),
+    'the display in a large profile': withProperty(box('colr', 'prof', calibrated)),
     'the luminance of a mastering display': withProperty(box('mdcv', new Uint8Array(16).fill(1), MARKER)),
     'the numbers of a tone map': derived(
       'tmap',

@@ -1,4 +1,5 @@
 /** JPEG files with the marker in known hiding places. */
+import { withJpegProfile } from '../../../src/client/compress/jpeg-profile.ts'
 import { beforeLastScan, exifSegment } from './jpeg.ts'
 import { arithmeticJpeg, codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
 import { picture } from './pictures.ts'
@@ -8,15 +9,11 @@ import { tiff } from './private-metadata.ts'
 
 const tiny = { width: 16, height: 16 }
 
-function withJpegProfile(file: Buffer, profile: Buffer): Buffer {
-  return withSegments(file, segment(0xe2, Buffer.from('ICC_PROFILE\0\x01\x01'), profile))
-}
-
 export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
-  const jpeg = await picture(tiny).jpeg().toBuffer()
+  const jpeg = Buffer.from(await picture(tiny).jpeg().toBuffer())
   const progressive = await picture(tiny).jpeg({ progressive: true }).toBuffer()
   const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
-  const { description, copyright, tag, display } = await profiles()
+  const { description, copyright, tag, display, calibrated } = await profiles()
   const before = (...segments: Uint8Array[]) => withSegments(jpeg, ...segments)
   const app = (marker: number, ...body: (string | Uint8Array)[]) =>
     segment(marker, ...body.map((part) => Buffer.from(part as string)))
@@ -44,6 +41,7 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
     'the copyright of a profile': withJpegProfile(jpeg, copyright),
     'a private tag of a profile': withJpegProfile(jpeg, tag),
     'the display in a profile': withJpegProfile(jpeg, display),
+    'the display in a large profile': withJpegProfile(jpeg, calibrated),
     'after the last block': Buffer.concat([jpeg.subarray(0, -2), MARKER, EOI]),
     'after the last block of a restart interval': Buffer.concat([
       restarts.subarray(0, restarts.indexOf(Buffer.from([0xff, 0xd0]))),

@@ -28,7 +28,7 @@ type Places = Record<string, Uint8Array>
 export async function pngPlaces(): Promise<Places> {
   const png = await picture(tiny).png().toBuffer()
   const palette = await picture(tiny).png({ palette: true, colours: 4, effort: 1 }).toBuffer()
-  const { description, copyright, tag, display } = await profiles()
+  const { description, copyright, tag, display, calibrated } = await profiles()
   const before = (type: string, body: Uint8Array | number[] | string) =>
     withPngChunks(png, 'IDAT', pngChunk(type, body))
   const profile = (bytes: Uint8Array, name = 'icc', behind = Buffer.alloc(0)) =>
@@ -78,6 +78,7 @@ export async function pngPlaces(): Promise<Places> {
     'the copyright of a profile': profile(copyright),
     'a private tag of a profile': profile(tag),
     'the display in a profile': profile(display),
+    'the display in a large profile': profile(calibrated),
     'colours that no pixel uses': pngOf(
       pngChunks(await picture(tiny).png({ palette: true, colours: 16 }).toBuffer()).map((chunk) =>
         chunk.type === 'PLTE' ? pngChunk('PLTE', padded(chunk.body)) : chunk,
@@ -111,7 +112,7 @@ function hiddenPicture(file: Buffer): Buffer {
 
 export async function webpPlaces(): Promise<Places> {
   const webp = await picture(tiny).webp().toBuffer()
-  const { description, copyright, tag, display } = await profiles()
+  const { description, copyright, tag, display, calibrated } = await profiles()
   const profile = (bytes: Buffer) => {
     const [vp8x, ...rest] = extendedWebp(webp, tiny, 0x20)
     return webpOf([vp8x!, { type: 'ICCP', body: bytes }, ...rest])
@@ -149,6 +150,7 @@ export async function webpPlaces(): Promise<Places> {
     'the copyright of a profile': profile(copyright),
     'a private tag of a profile': profile(tag),
     'the display in a profile': profile(display),
+    'the display in a large profile': profile(calibrated),
     'after the last partition': webpOf([{ type: 'VP8 ', body: Buffer.concat([coded!.body, MARKER]) }]),
   }
 }

@@ -10,7 +10,7 @@ export interface Planted {
   bytes: Uint8Array
 }
 
-/** A range of coded image data, or of data that determines the decoded colours. */
+/** A range of coded image data, or of numbers and colours that viewers use. */
 export interface Coded {
   start: number
   end: number
@@ -48,10 +48,12 @@ export const jpegPlanter: Planter = {
   },
   coded(file) {
     let at = 0
-    return jpegParts(file).flatMap(({ marker, head, rest }) => {
+    return jpegParts(file).flatMap(({ marker, head, rest }, index, parts) => {
       const start = at
       at += head.length + rest.length
-      if (marker === 0xda) return [{ start: start + head.length, end: at }]
+      // Without its header, a scan continues the coded data of the one before.
+      const isNext = parts[index - 1]?.marker === 0xda
+      if (marker === 0xda) return [{ start: isNext ? start : start + head.length, end: at }]
       // Only decoding shows which codes and values of a table are used. A profile determines the colours.
       return marker === 0xc4 || marker === 0xdb || marker === 0xe2 ? [{ start: start + 4, end: at }] : []
     })
@@ -93,7 +95,7 @@ function jpegParts(file: Uint8Array): { marker: number; head: Buffer; rest: Buff
   return parts
 }
 
-const CODED_PNG = new Set(['IDAT', 'fdAT', 'PLTE', 'iCCP', 'cHRM', 'mDCV', 'fcTL'])
+const CODED_PNG = new Set(['IDAT', 'fdAT', 'PLTE', 'iCCP', 'cHRM', 'mDCV', 'pHYs', 'fcTL'])
 
 export const pngPlanter: Planter = {
   inserted(file) {

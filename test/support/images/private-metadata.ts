@@ -1,13 +1,15 @@
 /** Private metadata as written by cameras and editors. Every text in it contains the word SECRET. */
 import { box } from './avif/boxes.ts'
 
-/** A little-endian TIFF structure. Values longer than four bytes follow the directories. */
-export function tiff(
-  ifd0: TiffEntry[],
-  directories: { pointer: number; entries: TiffEntry[] }[] = [],
-): Buffer {
+/**
+ * A little-endian TIFF structure. Values longer than four bytes follow the directories. `within`: the pointer of the directory
+ * that points to it; default: the first one.
+ */
+export function tiff(ifd0: TiffEntry[], directories: TiffDirectory[] = []): Buffer {
   const pointers: TiffEntry[] = directories.map(({ pointer }) => ({ tag: pointer, type: 4, value: [0] }))
-  const all = [{ entries: [...ifd0, ...pointers] }, ...directories]
+  const all = [{ pointer: undefined, entries: ifd0 }, ...directories].map(({ pointer, entries }) => ({
+    entries: [...entries, ...pointers.filter((_, index) => directories[index]!.within === pointer)],
+  }))
   const starts: number[] = []
   let at = 8
   for (const { entries } of all) {
@@ -44,6 +46,12 @@ export function tiff(
   return out.subarray(0, at)
 }
 
+interface TiffDirectory {
+  pointer: number
+  within?: number
+  entries: TiffEntry[]
+}
+
 export interface TiffEntry {
   tag: number
   /** 2 text, 3 short, 4 long, 5 fractions (numerators and denominators alternate), 7 bytes. */
@@ -68,9 +76,9 @@ const GPS: TiffEntry[] = [
 
 /** Exif of a phone: maker, model, owner, times, serial number, maker note, and location. */
 export function cameraExif(
-  options: { orientation?: number; density?: number; location?: boolean } = {},
+  options: { orientation?: number; density?: number; location?: boolean; interoperability?: string } = {},
 ): Buffer {
-  const { orientation, density, location = true } = options
+  const { orientation, density, location = true, interoperability } = options
   const ifd0: TiffEntry[] = [
     { tag: 0x010e, type: 2, value: 'SECRET description' },
     { tag: 0x010f, type: 2, value: 'SECRET maker' },
@@ -88,7 +96,7 @@ export function cameraExif(
       { tag: 0x0128, type: 3, value: [2] },
     )
   }
-  const directories: { pointer: number; entries: TiffEntry[] }[] = [
+  const directories: TiffDirectory[] = [
     {
       pointer: 0x8769,
       entries: [
@@ -100,6 +108,16 @@ export function cameraExif(
     },
   ]
   if (location) directories.push({ pointer: 0x8825, entries: GPS })
+  if (interoperability) {
+    directories.push({
+      pointer: 0xa005,
+      within: 0x8769,
+      entries: [
+        { tag: 1, type: 2, value: interoperability },
+        { tag: 0x1000, type: 2, value: 'SECRET related file' },
+      ],
+    })
+  }
   return tiff(ifd0, directories)
 }
 

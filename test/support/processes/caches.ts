@@ -1,13 +1,14 @@
 /** Real caches and proxies in front of servers, with the configurations shipped in `deploy/`. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { newFolder } from '../folder.ts'
-import { listen } from '../listen.ts'
 import { until } from '../until.ts'
 import { ROOT, succeeds } from './process.ts'
 
@@ -18,15 +19,24 @@ export interface Cache {
   stop(): Promise<void>
 }
 
-/** A port that is currently free. */
+/** Below the ports that systems choose (RFC 6335, 6: from 49,152; Linux: from 32,768), as another test's server could get it. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listen(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = randomInt(10_000, 32_000)
+    const server = createServer()
+    try {
+      await once(server.listen(port, '127.0.0.1'), 'listening')
+    } catch {
+      continue
+    }
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 const PURGE_MODULE = '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so'
+
+const LISTEN_80 = /listen 80;\s+listen \[::\]:80;/
 
 /** Each cache with its shipped configuration in front of one server: required programs and files, and a start function. */
 export const CACHES = {
@@ -80,21 +90,37 @@ async function startVarnish(port: number, originPort: number): Promise<Cache> {
 }
 
 export function startNginx(port: number, originPorts: number[]): Promise<Cache> {
-  return startShippedNginx(port, originPorts, (shipped, folder) => ({
-    site: replaced(shipped, [[/\/var\/cache\/pinhole-nginx/, `${folder}/cache`]]),
-    modules: `load_module ${PURGE_MODULE};`,
-  }))
+  return startCache(port, originPorts, (shipped) => replaced(shipped, [[LISTEN_80, '']]))
+}
+
+/** The cache beside another site, the default on `publicPort`, as on Debian. `port`: for purges. */
+export function startNginxBeside(port: number, publicPort: number, originPort: number): Promise<Cache> {
+  const beside = `server { listen 127.0.0.1:${publicPort} default_server; server_name _; return 404; }`
+  return startCache(
+    port,
+    [originPort],
+    (shipped) => replaced(shipped, [[LISTEN_80, `listen 127.0.0.1:${publicPort};`]]) + beside,
+  )
 }
 
 /** The cache with TLS. `port`: for purges, without TLS. */
 export function startNginxTls(port: number, tlsPort: number, originPort: number): Promise<Cache> {
-  return startShippedNginx(port, [originPort], async (shipped, folder) => {
-    const site = replaced(await withTls(shipped, folder), [
+  return startCache(port, [originPort], async (shipped, folder) =>
+    replaced(await withTls(shipped, folder), [
       [/listen 443 ssl http2;\s+listen \[::\]:443/, `listen 127.0.0.1:${tlsPort}`],
-      [/\/var\/cache\/pinhole-nginx/, `${folder}/cache`],
-    ])
-    return { site, modules: `load_module ${PURGE_MODULE};` }
-  })
+    ]),
+  )
+}
+
+function startCache(
+  port: number,
+  originPorts: number[],
+  change: (shipped: string, folder: string) => string | Promise<string>,
+): Promise<Cache> {
+  return startShippedNginx(port, originPorts, async (shipped, folder) => ({
+    site: replaced(await change(shipped, folder), [[/\/var\/cache\/pinhole-nginx/, `${folder}/cache`]]),
+    modules: `load_module ${PURGE_MODULE};`,
+  }))
 }
 
 /** The site with the lines of tls.conf, and a certificate in `folder`. */
@@ -106,16 +132,20 @@ export async function withTls(site: string, folder: string): Promise<string> {
     [/\/etc\/letsencrypt\/live\/pics\.example\/fullchain\.pem/, certificate],
     [/\/etc\/letsencrypt\/live\/pics\.example\/privkey\.pem/, key],
   ])
-  return replaced(site, [[/listen 80;\s+listen \[::\]:80;\s+server_name pics\.example;/, tls]])
+  return replaced(site, [[LISTEN_80, tls]])
 }
 
 /** Always true in CI, so that a missing nginx fails the tests. */
 export const hasNginx = (await isInstalled('nginx')) || process.env.PINHOLE_CI !== undefined
 
-/** nginx as a load balancer without cache, in front of several servers. `trusted`: CIDRs of proxies in front of nginx. */
-export function startNginxFront(port: number, originPorts: number[], trusted: string[]): Promise<Cache> {
+/** nginx as a load balancer without cache, in front of servers at local ports or other addresses. `trusted`: CIDRs of proxies in front of nginx. */
+export function startNginxFront(
+  port: number,
+  origins: (number | string)[],
+  trusted: string[],
+): Promise<Cache> {
   const networks = trusted.map((network) => `set_real_ip_from ${network};`).join(' ')
-  return startShippedNginx(port, originPorts, (shipped) => ({
+  return startShippedNginx(port, origins, (shipped) => ({
     site: replaced(withoutCache(shipped), [
       [/# set_real_ip_from 10\.0\.0\.0\/8;/, networks],
       [/# real_ip_header/, 'real_ip_header'],
@@ -124,7 +154,7 @@ export function startNginxFront(port: number, originPorts: number[], trusted: st
   }))
 }
 
-/** As the configuration's header says: "Without the module, leave out the lines marked CACHE." */
+/** As the configuration's header says: "Without either, leave out the lines marked CACHE." */
 export function withoutCache(site: string): string {
   const lines = site.split('\n')
   const kept = lines.filter((line) => !/ # CACHE\b/.test(line))
@@ -139,12 +169,13 @@ interface Site {
 
 async function startShippedNginx(
   port: number,
-  originPorts: number[],
+  origins: (number | string)[],
   change: (shipped: string, folder: string) => Site | Promise<Site>,
 ): Promise<Cache> {
   const folder = await newFolder()
   const shipped = await readFile(join(ROOT, 'deploy/nginx/pinhole.conf'), 'utf8')
-  const servers = originPorts.map((originPort) => `server 127.0.0.1:${originPort}$1;`).join(' ')
+  const addresses = origins.map((origin) => (typeof origin === 'number' ? `127.0.0.1:${origin}` : origin))
+  const servers = addresses.map((address) => `server ${address}$1;`).join(' ')
   const { site, modules } = await change(shipped, folder)
   return runNginx({
     port,
@@ -166,7 +197,13 @@ export async function runNginx(options: {
   site: string
   modules?: string
 }): Promise<Cache> {
-  const { port, folder, site, modules = '' } = options
+  const { port, folder, site, modules } = options
+  const args = configureNginx(folder, site, modules)
+  return running(spawn('nginx', args, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
+}
+
+/** Writes a configuration with `site` in its http block. Returns the arguments of nginx. */
+export function configureNginx(folder: string, site: string, modules = ''): string[] {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   const conf = `${modules}
 ${process.getuid?.() === 0 ? 'user root;' : ''}
@@ -174,15 +211,15 @@ daemon off;
 worker_processes 2;
 pid ${folder}/pid;
 error_log ${folder}/error.log;
-events { worker_connections 1024; }
+worker_rlimit_nofile 8192;
+events { worker_connections 4096; }
 http {
 ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n')}
 ${site}
 }
 `
-  await writeFile(join(folder, 'nginx.conf'), conf)
-  const args = ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'nginx.conf')]
-  return running(spawn('nginx', args, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
+  writeFileSync(join(folder, 'nginx.conf'), conf)
+  return ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'nginx.conf')]
 }
 
 /** Caddy in front of one server, with health checks every 50 ms. `log`: called with its output. */

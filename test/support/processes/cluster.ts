@@ -1,6 +1,6 @@
 /** Several servers that share one S3 store and one Postgres, as on several machines. */
 import { readServices } from '../../../scripts/services-state.ts'
-import { type FakeS3, startFakeS3 } from '../s3/fake-s3.ts'
+import { startFakeS3 } from '../s3/fake-s3.ts'
 import { plainRequests, type S3Service } from '../s3/under-test.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import type { Env } from './process.ts'
@@ -29,7 +29,7 @@ export async function startS3(options: { ceph: boolean }): Promise<S3Backend> {
   }
   if (ceph !== null) return { storeName: 'Ceph', service: await bucketOn(ceph), stop: async () => {} }
   const fake = await startFakeS3()
-  return { storeName: 'the fake S3', service: serviceOf(fake), stop: () => fake.close() }
+  return { storeName: 'the fake S3', service: fake, stop: () => fake.close() }
 }
 
 /** Like `startS3`, plus a Postgres. */
@@ -46,10 +46,6 @@ export async function startBackends(options: { ceph: boolean }): Promise<Backend
       await Promise.all([s3.stop(), postgres.destroy()])
     },
   }
-}
-
-export function serviceOf(fake: FakeS3): S3Service {
-  return { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys }
 }
 
 /** Settings of a server with its images in this store. */

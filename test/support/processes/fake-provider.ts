@@ -11,7 +11,10 @@ export interface Asked {
 }
 
 /** A response, or a fault: no response at all, or a connection that is closed in the middle of one. */
-export type Script = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'cut'
+export type Script =
+  | { status: number; reason?: string; headers?: Record<string, string>; body?: string }
+  | 'silence'
+  | 'cut'
 
 export interface FakeProvider {
   /** host:port */
@@ -41,7 +44,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       setImmediate(() => outgoing.destroy())
       return
     }
-    outgoing.writeHead(response.status, response.headers)
+    outgoing.writeHead(response.status, response.reason, response.headers)
     outgoing.end(response.body)
   })
   return {

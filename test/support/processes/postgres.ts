@@ -78,7 +78,14 @@ async function run(
     persistent: true,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    // Sorts as most databases in use do, where "b" is before "C".
+    initdbFlags: [
+      '--no-sync',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=icu',
+      '--icu-locale=en-US',
+    ],
     postgresFlags: flags.flatMap((flag) => ['-c', flag]),
     onLog: (line) => void log.push(String(line)),
     onError: (error) => void log.push(String(error)),

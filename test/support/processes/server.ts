@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bunBinary, denoBinary } from '../../../scripts/runtimes.ts'
+import { buildAssets } from '../../../src/node/assets/build.ts'
 import { newFolder } from '../folder.ts'
 import { operate } from './operator.ts'
 import { type Env, killGroup, launch, NODE, type Process, type Ran, run } from './process.ts'
@@ -50,6 +51,10 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
     ? { program: options.program.file, words: options.program.words }
     : serverCommand(env, options.nodeArguments)
   const start = (env: Env) => listening(launch(words, env, program))
+  if (!options.program) {
+    pages ??= buildAssets().catch(() => {})
+    await pages
+  }
   let settings = serverEnv(env, dataDir)
   let current = await start(settings).catch(async (error) => {
     await removeTemporary()
@@ -98,6 +103,12 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
         : operate(arguments_, settings),
   }
 }
+
+/**
+ * The server would build the pages too, but on a slow machine, that takes longer than a start may. Whether they can't be built
+ * is left to it.
+ */
+let pages: Promise<void> | undefined
 
 /** Whether a server answers at this address, and is ready. */
 export async function isReady(url: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** A proxy between a cache and a server that can delay responses the server has already sent. */
-import { createServer, request } from 'node:http'
+import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import { end, listen } from '../listen.ts'
 
 export interface SlowOrigin {
@@ -8,6 +8,8 @@ export interface SlowOrigin {
   hold(target: string): void
   /** Number of responses that are held back. */
   held(): number
+  /** The headers of the last request. */
+  lastHeaders(): IncomingHttpHeaders
   /** Sends the held responses and stops holding. */
   release(): void
   stop(): Promise<void>
@@ -16,8 +18,10 @@ export interface SlowOrigin {
 export async function startSlowOrigin(serverPort: () => number): Promise<SlowOrigin> {
   let heldTarget: string | undefined
   let waiting: (() => void)[] = []
+  let lastHeaders: IncomingHttpHeaders = {}
   const proxy = createServer((incoming, outgoing) => {
     const { method, url, headers } = incoming
+    lastHeaders = headers
     const forwarded = request(
       { host: '127.0.0.1', port: serverPort(), method, path: url, headers },
       (answer) => {
@@ -38,6 +42,7 @@ export async function startSlowOrigin(serverPort: () => number): Promise<SlowOri
       heldTarget = target
     },
     held: () => waiting.length,
+    lastHeaders: () => lastHeaders,
     release() {
       heldTarget = undefined
       for (const pass of waiting) pass()

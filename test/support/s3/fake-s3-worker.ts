@@ -18,5 +18,5 @@ fake.faults.add(
     },
   },
 )
-const service: S3Service = { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys }
-parentPort!.postMessage(service)
+const { endpoint, bucket, accessKeyId, secretAccessKey } = fake
+parentPort!.postMessage({ endpoint, bucket, accessKeyId, secretAccessKey } satisfies S3Service)

@@ -25,12 +25,11 @@ export interface LoggedRequest extends RequestFacts {
   status: number
 }
 
-export interface FakeS3 {
+export interface FakeS3 extends Keys {
   /** `http://127.0.0.1:port` */
   endpoint: string
   port: number
   bucket: string
-  keys: Keys
   objects: Map<string, FakeObject>
   faults: Faults
   requests: LoggedRequest[]
@@ -42,11 +41,8 @@ export interface FakeS3 {
   close(): Promise<void>
 }
 
-export interface FakeS3Options {
+export interface FakeS3Options extends Partial<Keys> {
   bucket?: string
-  region?: string
-  accessKeyId?: string
-  secretAccessKey?: string
   /** Default: loopback. */
   host?: string
   /** Default: a free port. */
@@ -57,11 +53,12 @@ export interface FakeS3Options {
 
 export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> {
   const { bucket = 'images', host = '127.0.0.1', hasBareEtags = false } = options
-  const keys: Keys = {
-    accessKeyId: options.accessKeyId ?? 'AKIDFAKE',
-    secretAccessKey: options.secretAccessKey ?? 'fake+secret/with=signs',
-    region: options.region ?? 'us-east-1',
-  }
+  const {
+    accessKeyId = 'AKIDFAKE',
+    secretAccessKey = 'fake+secret/with=signs',
+    region = 'us-east-1',
+  } = options
+  const keys: Keys = { accessKeyId, secretAccessKey, region }
   const objects = new Map<string, FakeObject>()
   const faults = createFaults()
   const requests: LoggedRequest[] = []
@@ -171,7 +168,7 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     endpoint: `http://127.0.0.1:${port}`,
     port,
     bucket,
-    keys,
+    ...keys,
     objects,
     faults,
     requests,

@@ -31,7 +31,7 @@ export function onFake() {
     fake = await startFakeS3()
   })
   after(() => fake.close())
-  const service = (): S3Service => ({ endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys })
+  const service = (): S3Service => fake
 
   function withStore(
     name: string,
@@ -39,7 +39,7 @@ export function onFake() {
     options: Partial<S3StoreOptions> = {},
   ): void {
     test(name, async () => {
-      const opened = await openS3UnderTest(service(), {
+      const opened = await openS3UnderTest(fake, {
         retryPolicy: QUICK,
         ...(options.retryPolicy === undefined && { transport: impatientTransport(fake) }),
         ...options,

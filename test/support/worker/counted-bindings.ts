@@ -45,7 +45,7 @@ export async function countedStores(): Promise<CountedStores> {
   return {
     objects: openR2Store({ bucket }),
     bucket,
-    ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(onCall)) }),
+    ledger: openD1Ledger({ database, salts: r2Salts(r2InMemory(onCall)) }),
     async within(work) {
       calls = 0
       recorded = []

@@ -51,7 +51,7 @@ export async function openD1UnderTest({ database, salts }: Bindings): Promise<Le
       },
   })
   return {
-    open: () => openD1Ledger({ database: interruptible, salts: r2Salts(interruptibleSalts, prefix) }),
+    open: async () => openD1Ledger({ database: interruptible, salts: r2Salts(interruptibleSalts, prefix) }),
     async interrupt() {
       isInterrupted = true
       return async () => {

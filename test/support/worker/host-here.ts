@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Notifier } from '../../../src/notify/notifier.ts'
 import { createEvidence } from '../../../src/service/moderation/evidence.ts'
+import type { Files } from '../../../src/stores/files.ts'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { ObjectStore } from '../../../src/stores/object-store.ts'
@@ -25,6 +26,8 @@ export interface HostHere {
   host: Host
   ledger: Ledger
   objects: ObjectStore
+  /** Sealed evidence. */
+  files: Files
   /** Sends a request to the site, or to the host of an absolute URL. Also waits for background work (`waitUntil`), unless `waitsBehind` is false. */
   ask(method: string, path: string, more?: RequestInit): Promise<Response>
   upload(bytes: Uint8Array, headers?: Record<string, string>): Promise<Response>
@@ -57,6 +60,7 @@ export async function startHostHere(
   const host = createHost({
     config: configOf({ ...bound, ...variables } as unknown as Env),
     ...ports,
+    checkMigrations: async () => {},
     notifiers: options.notifiers ?? [],
     evidence: () => createEvidence({ ...ports, seal, files, now: Date.now }),
     // No page assets are requested.
@@ -81,6 +85,7 @@ export async function startHostHere(
     host,
     ledger,
     objects,
+    files,
     ask,
     upload(bytes, headers = {}) {
       const { body, contentType } = formOf(Buffer.from(bytes))

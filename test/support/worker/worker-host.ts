@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Log, LogLevel, Miniflare } from 'miniflare'
+import { Agent, setGlobalDispatcher } from 'undici'
 import { ENTRY, type WorkerModule, workerModules } from '../../../build/worker.ts'
 import { loadAssets } from '../../../src/node/assets/load.ts'
 import type { D1Binding } from '../../../src/stores/d1/binding.ts'
@@ -30,6 +31,9 @@ export interface WorkerHost {
 
 /** The same flags as in deploy/cloudflare/wrangler.jsonc. */
 const COMPATIBILITY = { compatibilityDate: '2026-07-01', compatibilityFlags: ['enable_request_signal'] }
+
+// For `fetch`. workerd ends a connection that was idle for 5 s, even if a request has just arrived on it.
+setGlobalDispatcher(new Agent({ keepAliveTimeout: 1000 }))
 
 /** Variables that only other hosts understand. */
 const FOREIGN_VARIABLES = ['TRUSTED_PROXIES', 'NODE_OPTIONS', 'FAILING_DISK']

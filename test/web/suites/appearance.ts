@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { photo } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
-import { card, press, uploadOne } from '../support/steps.ts'
+import { card, press, row, uploadOne } from '../support/steps.ts'
 
 /** Minimum contrast of control outlines (WCAG 2.2, 1.4.11). */
 const MIN_CONTRAST = 3
@@ -64,6 +64,21 @@ export function appearanceSuite(site: () => Site): void {
     await press(card(page, name), 'delete')
     const { x, width } = (await inCard('[data-action="confirm-delete"]').boundingBox())!
     assert.ok((await inCard('[data-action="keep"]').boundingBox())!.x - x - width >= 8)
+  })
+
+  test('keeps the buttons for all pictures side by side, and the menu whole in a window that narrows', {
+    viewport: { width: 640, height: 664 },
+  }, async ({ page }) => {
+    for (const name of ['first.jpg', 'second.jpg'])
+      await uploadOne(page, await photo(name, name.length + 804))
+    const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!
+    assert.equal((await boxOf('#copy-all')).y, (await boxOf('#one-link')).y)
+    await page.reload()
+    await press(row(page, 'first.jpg'), 'more')
+    const { width } = await boxOf('#menu')
+    await page.setViewportSize({ width: 320, height: 664 })
+    await page.waitForFunction(() => document.getElementById('menu')!.getBoundingClientRect().right <= 320)
+    assert.equal((await boxOf('#menu')).width, width)
   })
 
   test('shows outlines of unselected controls in light and dark mode', async ({ page }) => {

@@ -555,6 +555,31 @@ export function editorSuite(site: () => Site): void {
     assert.equal(await page.locator('.card').count(), 1)
   })
 
+  test('sends only the edited picture, whatever is pressed while the editor loads', async ({
+    page,
+    proxy,
+  }) => {
+    const [uploading, loading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    proxy.onUpload = () => hold(uploading.promise)
+    proxy.onOther = at('/assets/editor-', hold(loading.promise))
+    const file = await withSecret(SECRETS[0]!, 'png')
+    await choose(page, [file])
+    await press(await cardIn(page, 'uploading', file.name), 'edit')
+    const waiting = await cardIn(page, 'cancelled', file.name)
+    for (const action of ['edit', 'retry', 'dismiss']) await press(waiting, action)
+    uploading.resolve()
+    loading.resolve()
+    await button(page, 'Rotate').click()
+    const before = proxy.uploads
+    await button(page, 'Send').click()
+    const sent = await stored(page, file.name)
+    assert.equal((await sharp(sent).metadata()).width, HEIGHT)
+    assert.equal(proxy.uploads, before + 1, 'only the edited picture is sent')
+    assert.equal(await page.locator('.card').count(), 1)
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+    assert.equal(await page.locator('.editor').count(), 0, 'it is edited once')
+  })
+
   test('keeps the options and position of a waiting picture', async ({ page, proxy }) => {
     const uploading = Promise.withResolvers<void>()
     proxy.onOther = at('/api/upload?', hold(uploading.promise))

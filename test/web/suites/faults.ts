@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
-import { type Fault, hold, NEVER, NONE } from '../support/fault-proxy.ts'
+import { gifs } from '../../support/images/animated.ts'
+import { type Fault, hold, NEVER, NONE, refused } from '../support/fault-proxy.ts'
 import { gif, photoWithPlace } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import {
@@ -20,6 +21,7 @@ import {
   press,
   takeServiceAway,
   textOf,
+  uploadOne,
 } from '../support/steps.ts'
 
 /** Chromium's own console messages for failed requests. */
@@ -173,6 +175,15 @@ export function faultsSuite(site: () => Site): void {
     await cardIn(page, 'done', file.name)
   })
 
+  faulty('sends no further picture after a refusal that lasts for the day', async ({ page, proxy }) => {
+    proxy.onUpload = () => refused(429, 'too-many-refusals')
+    const before = proxy.uploads
+    await choose(page, await Promise.all([1, 2, 3, 4, 5, 6].map((seed) => gif(`${seed}.gif`, seed))))
+    await cardsIn(page, 'failed', 6)
+    // Three were under way.
+    assert.ok(proxy.uploads - before <= 3, `${proxy.uploads - before} requests`)
+  })
+
   test('shows the remaining quota and its reset in local time', {
     env: { UPLOADS_PER_DAY: '2' },
     expected: FAILED_REQUEST,
@@ -191,8 +202,24 @@ export function faultsSuite(site: () => Site): void {
       .filter({ hasText: /Ab 05:4[45] Uhr geht es weiter/ })
       .waitFor()
     assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload offered')
+    assert.equal(await page.locator('#retry-all').isVisible(), false, 'nor a retry of all')
     // Midnight UTC in Kathmandu, allowing for the duration of the test.
     assert.match(await textOf(card(page, 'd.gif').locator('.card-state')), /Ab 05:4[45] Uhr geht es weiter/)
+  })
+
+  test('ends sentences with one full stop where times of day end in one', {
+    env: { UPLOADS_PER_DAY: '1' },
+    locale: 'en-CA',
+    timezoneId: 'America/Toronto',
+  }, async ({ page }) => {
+    await page.locator('#expires').selectOption('1d')
+    await uploadOne(page, await gif('tomorrow.gif', 64))
+    const note = await textOf(card(page, 'tomorrow.gif').locator('.card-note'))
+    assert.match(note, /^Available until .*[ap]\.m\.(?!\.)/)
+    await page
+      .locator('#quota')
+      .filter({ hasText: /[78]:00 p\.m\.(?!\.)/ })
+      .waitFor()
   })
 
   test('accepts pictures again after the quota resets, without reloading the page', {
@@ -238,6 +265,14 @@ export function faultsSuite(site: () => Site): void {
     const cleaned = await fetch(`${url}/raw/${await idOf(await cardIn(page, 'done', 'there.jpg'))}`)
     const { hasLocation } = await inspect(memorySource(await cleaned.bytes()))
     assert.equal(hasLocation, false)
+
+    // A GIF is never changed, so its location can only be sent with it.
+    const located = (await gifs()).find((made) => made.located)!
+    await choose(page, [{ name: 'place.gif', mimeType: 'image/gif', buffer: Buffer.from(located.bytes) }])
+    const asked = await cardIn(page, 'asking', 'place.gif')
+    assert.equal(await asked.locator('[data-action="without-place"]').isVisible(), false)
+    await press(asked, 'with-place')
+    await cardIn(page, 'done', 'place.gif')
   })
 
   test('notes that the service removed a location, and remembers the chosen mode', async ({ page }) => {

@@ -109,7 +109,7 @@ const STATES: State[] = [
       ['file-too-large', 413, /limit is|can be up to/, false],
       ['too-many-refusals', 429, /^Too many uploads failed today\..* after midnight UTC/, true],
       ['cross-site', 403, /^This request came from another site\..* form on this page/, true],
-      ['quota-exceeded', 429, /^You’ve reached today’s upload limit\. Try again after/, true],
+      ['quota-exceeded', 429, /^You’ve reached today’s upload limit\. After .* you can upload again\./, true],
       ['network-quota-exceeded', 429, /^Your network has .* Uploads by others on your network/, true],
       ['uploads-paused', 503, /^Uploads are paused\./, true],
       ['storage-full', 507, /^Storage is full\./, true],
@@ -212,11 +212,42 @@ export function finalStatesSuite(site: () => Site): void {
     await page.reload()
     await page.locator('html[data-full]').waitFor()
     await page.click('#offer-send')
-    await heard(page, /Try again after/)
+    await heard(page, /you can upload again/)
     assert.equal(await page.locator('#offer').isVisible(), true)
     await keptFiles(page, 1)
     await page.click('#offer-discard')
     await keptFiles(page, 0)
+  })
+
+  test('copies files only if they wait for long, or once the page is hidden', {
+    beforeScripts: () => {
+      // Not on the blank page before.
+      if (!('Cache' in globalThis)) return
+      const { setTimeout } = globalThis
+      const state = Object.assign(globalThis, { copies: 0 })
+      const put = Cache.prototype.put
+      Cache.prototype.put = function (...values) {
+        state.copies++
+        return put.apply(this, values)
+      }
+      // Time does not pass: no file waits for long.
+      globalThis.setTimeout = ((work: () => void, milliseconds = 0) =>
+        milliseconds === 3000 ? 0 : setTimeout(work, milliseconds)) as typeof globalThis.setTimeout
+    },
+  }, async ({ page, proxy }) => {
+    const copies = () => page.evaluate(() => (globalThis as unknown as { copies: number }).copies)
+    await choose(page, [await gif('soon.gif', 76)])
+    await cardIn(page, 'done', 'soon.gif')
+    proxy.onUpload = () => NEVER
+    await choose(page, [await gif('waits.gif', 77)])
+    await cardIn(page, 'uploading', 'waits.gif')
+    assert.equal(await copies(), 0)
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true })
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+    })
+    await keptFiles(page, 1)
+    proxy.onUpload = () => NONE
   })
 
   test('releases its lock on unsent files when it is closed', async ({ page, proxy }) => {
@@ -272,6 +303,7 @@ export function finalStatesSuite(site: () => Site): void {
     const said = row(page, 'stays.gif').locator('.card-state')
     await passTime(page, async () => /^Not deleted/.test(await textOf(said)))
     assert.equal(await said.textContent(), 'Not deleted. Couldn’t reach the service.')
+    assert.equal(await remembered(page), 1, 'its key is kept')
   })
 }
 

@@ -158,8 +158,12 @@ export function gallerySuite(site: () => Site): void {
   test('says so when a description could not be saved', async ({ page }) => {
     await upload(page, 1)
     await page.evaluate(() => {
-      IDBObjectStore.prototype.put = () => {
-        throw new DOMException('full', 'QuotaExceededError')
+      const { put } = IDBObjectStore.prototype
+      // Full storage aborts the transaction.
+      IDBObjectStore.prototype.put = function (picture) {
+        const saved = put.call(this, picture)
+        this.transaction.abort()
+        return saved
       }
     })
     await pressInMenu(card(page, '0.gif'), 'describe')

@@ -15,6 +15,7 @@ import {
   keyOf,
   openDevice,
   press,
+  pressInMenu,
   remembered,
   row,
   shiftsOf,
@@ -59,6 +60,29 @@ export function historySuite(site: () => Site): void {
     assert.equal(await remembered(page), 0)
   })
 
+  test('saves the key although the browser has closed the database', {
+    beforeScripts: () => {
+      const { open } = IDBFactory.prototype
+      IDBFactory.prototype.open = function (...args) {
+        const request = open.apply(this, args)
+        request.addEventListener('success', () => {
+          // Safari does so to tabs in the background.
+          addEventListener('lose-database', () => request.result.close(), { once: true })
+        })
+        return request
+      }
+    },
+  }, async ({ page }) => {
+    await page.locator('html[data-listed]').waitFor()
+    for (const [index, name] of ['first.gif', 'second.gif'].entries()) {
+      await page.evaluate(() => dispatchEvent(new Event('lose-database')))
+      const id = await uploadOne(page, await gif(name, 80 + index))
+      assert.ok(await keyOf(page, id))
+    }
+    await page.reload()
+    await row(page, 'second.gif').waitFor()
+  })
+
   test('crops a panorama’s thumbnail to a square', async ({ page }) => {
     const wide = await picture({ width: 900, height: 140, seed: 77 }).jpeg().toBuffer()
     await uploadOne(page, { name: 'wide.jpg', mimeType: 'image/jpeg', buffer: wide })
@@ -99,23 +123,48 @@ export function historySuite(site: () => Site): void {
     assert.deepEqual(await cached(), [])
   })
 
-  deleting(
-    'removes pictures that the service no longer has, but not on a proxy’s 404',
-    async ({ page, proxy, url }) => {
-      const id = await uploadOne(page, await gif('gone.gif', 72))
-      const kept = await uploadOne(page, await gif('still-there.gif', 73))
-      // A proxy in front of a service under maintenance.
-      proxy.onOther = at(kept, { kind: 'answer', status: 404, headers: { 'Content-Type': 'text/html' } })
-      const key = await keyOf(page, id)
-      assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
-      await page.reload()
-      await heard(page, /^1 picture is no longer online/)
-      assert.deepEqual(await page.locator('.card-name').allTextContents(), ['still-there.gif'])
-      assert.equal(await remembered(page), 1)
-    },
-  )
+  test('removes pictures that the service no longer has, but not on a proxy’s 404 or without a response', {
+    expected: /^Failed to load resource: /,
+  }, async ({ page, proxy, url }) => {
+    const id = await uploadOne(page, await gif('gone.gif', 72))
+    const kept = await uploadOne(page, await gif('still-there.gif', 73))
+    const unreachable = await uploadOne(page, await gif('unreachable.gif', 74))
+    // A proxy in front of a service under maintenance.
+    const maintenance = at(kept, { kind: 'answer', status: 404, headers: { 'Content-Type': 'text/html' } })
+    const cut = at(unreachable, { kind: 'cut' })
+    proxy.onOther = (path) => (path.includes(kept) ? maintenance : cut)(path)
+    const key = await keyOf(page, id)
+    assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
+    await page.reload()
+    await heard(page, /^1 picture is no longer online/)
+    assert.deepEqual(await page.locator('.card-name').allTextContents(), [
+      'unreachable.gif',
+      'still-there.gif',
+    ])
+    assert.equal(await remembered(page), 2)
+  })
 
   const onlyChromium = 'WebDriver BiDi doesn’t report downloads created by the page'
+  test('exports the keys even if a thumbnail can’t be read', {
+    onlyChromium,
+    beforeScripts: () => {
+      FileReader.prototype.readAsDataURL = function () {
+        queueMicrotask(() => this.dispatchEvent(new ProgressEvent('error')))
+      }
+    },
+  }, async ({ page }) => {
+    const id = await uploadOne(page, await photo('unreadable.jpg'))
+    const key = await keyOf(page, id)
+    await page.click('#device summary')
+    const download = page.waitForEvent('download')
+    await page.click('#export')
+    const { pictures } = JSON.parse(await readFile(await (await download).path(), 'utf8'))
+    assert.deepEqual(
+      pictures.map(({ id, key }: { id: string; key: string }) => ({ id, key })),
+      [{ id, key }],
+    )
+  })
+
   test('exports to a file and imports it in another browser, which can then delete', {
     onlyChromium,
   }, async (first) => {
@@ -265,6 +314,51 @@ export function historySuite(site: () => Site): void {
     await openDevice(page)
     await importFile(page, JSON.stringify({ pinhole: 1, pictures: [entry] }))
     await heard(page, /Nothing was imported/)
+  })
+
+  test('a thumbnail or description does not bring back a picture that another tab deleted', {
+    beforeScripts: () => {
+      const { get, put } = IDBObjectStore.prototype
+      IDBObjectStore.prototype.get = function (id) {
+        IDBObjectStore.prototype.get = get
+        const answer = get.call(this, id)
+        this.transaction.db
+          .transaction('pictures', 'readwrite')
+          .objectStore('pictures')
+          .delete(id as string)
+        return answer
+      }
+      IDBObjectStore.prototype.put = function (picture) {
+        if (picture.thumbnail) document.documentElement.dataset.thumbnail = ''
+        return put.call(this, picture)
+      }
+    },
+  }, async ({ page }) => {
+    await choose(page, [await gif('raced.gif', 79)])
+    await page.locator('html[data-thumbnail]').waitFor()
+    assert.equal(await remembered(page), 0)
+    await pressInMenu(card(page, 'raced.gif'), 'describe')
+    await page.fill('#describe input', 'A circle')
+    await page.click('#describe [value="save"]')
+    await heard(page, /Description saved/)
+    assert.equal(await remembered(page), 0)
+  })
+
+  test('removes the row of a deleted picture although the history can’t be written', {
+    expected: GONE,
+    beforeScripts: () => {
+      IDBObjectStore.prototype.delete = () => {
+        throw new DOMException('closing', 'InvalidStateError')
+      }
+    },
+  }, async ({ page }) => {
+    for (const name of ['here.gif', 'elsewhere.gif']) await uploadOne(page, await gif(name, name.length + 80))
+    await page.reload()
+    await deleteRow(row(page, 'here.gif'))
+    await row(page, 'here.gif').waitFor({ state: 'detached' })
+    await page.reload()
+    await row(page, 'here.gif').waitFor({ state: 'detached' })
+    await row(page, 'elsewhere.gif').waitFor()
   })
 
   deleting('puts the key in a URL only for deletion', async ({ page, url, server }) => {

@@ -107,6 +107,8 @@ export function inputSuite(site: () => Site): void {
     await cardsIn(page, 'done', 1)
     await paste(page, [await gif('one.gif', 21), await gif('two.gif', 22)])
     await cardsIn(page, 'done', 3)
+    // Later, it would replace the next message.
+    await heard(page, /2 pictures uploaded/)
     const html = '<p>A cat <img src="https://elsewhere.example/cat.jpg"></p>'
     await paste(page, [], { 'text/plain': 'A cat', 'text/html': html })
     await heard(page, /That’s only a link/)

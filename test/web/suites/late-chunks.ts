@@ -4,7 +4,7 @@ import { heic } from '../../support/images/heic.ts'
 import { at, hold, NONE } from '../support/fault-proxy.ts'
 import { gif, photo, screenshot } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
-import { card, cardIn, choose, press, uploadOne } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, keyOf, press, uploadOne } from '../support/steps.ts'
 
 export function lateChunksSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -100,6 +100,37 @@ export function lateChunksSuite(site: () => Site): void {
       await link.click()
       await page.locator('html[data-live]').waitFor()
       await uploadOne(page, await gif('after.gif', 101))
+    }
+  })
+
+  test('fetches the upload code once for several pictures', async ({ page }) => {
+    const fetched: string[] = []
+    page.on('request', (request) => {
+      if (request.resourceType() === 'fetch') fetched.push(new URL(request.url()).pathname)
+    })
+    await choose(page, await Promise.all([104, 105, 106].map((seed) => gif(`${seed}.gif`, seed))))
+    await cardsIn(page, 'done', 3)
+    const code = fetched.filter((path) => path.startsWith('/assets/uploading-'))
+    assert.deepEqual(code, [...new Set(code)])
+    assert.ok(code.length > 0)
+  })
+
+  test('deletes from pages that were open while an update removed their code', {
+    expected: /^Failed to load resource: .*404/,
+  }, async ({ page, proxy, url }) => {
+    for (const seed of [102, 103]) {
+      proxy.onOther = () => NONE
+      await page.goto(url)
+      const id = await uploadOne(page, await gif('update.gif', seed))
+      const key = await keyOf(page, id)
+      await page.goto(seed === 102 ? `${url}/${id}` : `${url}/api/delete?key=${key}`)
+      const ask = page.locator('#owner-delete')
+      if (seed === 102) await ask.waitFor()
+      proxy.onOther = at('/assets/', { kind: 'answer', status: 404 })
+      if (seed === 102) await ask.click()
+      await page.locator(seed === 102 ? '#owner-confirm' : '#delete button').click()
+      await page.getByRole('heading', { name: 'Picture deleted' }).waitFor()
+      assert.equal((await fetch(`${url}/raw/${id}`)).status, 404)
     }
   })
 

@@ -108,6 +108,31 @@ export function panelSuite(site: () => Site): void {
     assert.equal(await clipboard(page), forms.bbcode)
   })
 
+  test('reads the history again when the page comes back from the back/forward cache', async ({ page }) => {
+    await uploadGifs(page, ['stays.gif', 'goes.gif'], 660)
+    await page.reload()
+    await page.locator('.row').nth(1).waitFor()
+    // A page in the cache hears nothing of what other tabs change.
+    await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          indexedDB.open('pinhole').onsuccess = ({ target }) => {
+            const store = (target as IDBOpenDBRequest).result
+              .transaction('pictures', 'readwrite')
+              .objectStore('pictures')
+            store.openCursor().onsuccess = ({ target }) => {
+              const cursor = (target as IDBRequest<IDBCursorWithValue | null>).result
+              if (cursor?.value.name === 'goes.gif') cursor.delete()
+              if (cursor) cursor.continue()
+              else resolve(dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+            }
+          }
+        }),
+    )
+    await row(page, 'goes.gif').waitFor({ state: 'detached' })
+    assert.equal(await row(page, 'stays.gif').count(), 1)
+  })
+
   deleting(
     'keeps selection, confirmations and focus while another tab makes changes',
     async ({ page, url }) => {

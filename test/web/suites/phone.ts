@@ -13,6 +13,7 @@ import {
   press,
   pressInMenu,
   row,
+  uploadGifs,
   uploadOne,
 } from '../support/steps.ts'
 
@@ -42,6 +43,16 @@ export function phoneSuite(site: () => Site): void {
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true)
     })
   }
+
+  test('shows a long file name in a notice of a few lines', {
+    ...PHONE,
+    beforeScripts: disableAutoCopy,
+  }, async ({ page }) => {
+    await uploadOne(page, await gif(`${'long name '.repeat(24)}.gif`, 92))
+    await heard(page, /^Link ready: long name .*….*name \.gif$/)
+    const { height } = await boxOf(page.locator('.notice'))
+    assert.ok(height <= 110, `${height} px`)
+  })
 
   for (const [locale, width] of [
     ['en-GB', 360],
@@ -90,6 +101,25 @@ export function phoneSuite(site: () => Site): void {
       await page.getByText(/^3 of 3 uploaded · .* smaller$/).waitFor()
       await page.locator('#copy-all:enabled').waitFor()
       assert.equal(await top(), before)
+    })
+  }
+
+  for (const [locale, width] of [
+    ['en-GB', 390],
+    ['de-DE', 320],
+  ] as const) {
+    const visit = { ...PHONE, locale, viewport: { width, height: 640 } }
+    test(`leaves no action alone in a row: ${locale}, ${width}`, visit, async ({ page }) => {
+      const rowsOf = (buttons: string) =>
+        page.$$eval(buttons, (all) => {
+          const visible = all.map((each) => each.getBoundingClientRect()).filter((box) => box.width > 0)
+          return [...Map.groupBy(visible, ({ top }) => Math.round(top)).values()].map((row) => row.length)
+        })
+      await uploadGifs(page, ['one.gif', 'two.gif'], 14)
+      assert.deepEqual(await rowsOf('.card:first-child .card-actions .text'), [4])
+      await page.reload()
+      await page.locator('#select').click()
+      assert.deepEqual(await rowsOf('#selection button:not(#select-end)'), [2, 2])
     })
   }
 

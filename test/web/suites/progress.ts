@@ -1,11 +1,15 @@
 /** Progress display: bytes and speed of large files, compression steps, retry countdown. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import sharp from 'sharp'
+import { memorySource } from '../../../src/formats/image.ts'
+import { inspect } from '../../../src/formats/inspect.ts'
+import { heic } from '../../support/images/heic.ts'
 import { at, hold, NEVER, NONE } from '../support/fault-proxy.ts'
-import { gif, onDisk, photo } from '../support/pictures.ts'
+import { gif, onDisk, photo, photoWithPlace } from '../support/pictures.ts'
 import { grain } from '../support/scene-files.ts'
 import { type Site, testsOn } from '../support/site.ts'
-import { card, cardIn, choose, press, textOf } from '../support/steps.ts'
+import { card, cardIn, choose, idOf, press, textOf } from '../support/steps.ts'
 
 export function progressSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -77,9 +81,11 @@ export function progressSuite(site: () => Site): void {
     assert.deepEqual(seen, ['1 of 3 0', '2 of 3 33', '3 of 3 67'])
   })
 
-  test('offers to skip a slow compression', async ({ page, proxy }) => {
+  test('offers to skip a slow compression, and still removes metadata', {
+    env: { STRIP_METADATA: 'off' },
+  }, async ({ page, proxy, url }) => {
     proxy.onOther = at('.wasm', NEVER)
-    const chosen = await photo('slow.jpg', 41)
+    const chosen = await photoWithPlace('slow.jpg')
     await choose(page, [chosen])
     const skip = card(page, 'slow.jpg').locator('[data-action="skip"]')
     assert.equal(await skip.isVisible(), false)
@@ -90,6 +96,22 @@ export function progressSuite(site: () => Site): void {
     )
     proxy.onOther = () => NONE
     await skip.click()
-    await cardIn(page, 'done', 'slow.jpg')
+    const raw = await fetch(`${url}/raw/${await idOf(await cardIn(page, 'done', 'slow.jpg'))}`)
+    const sent = Buffer.from(await raw.arrayBuffer())
+    assert.equal((await inspect(memorySource(sent))).hasLocation, false)
+    assert.deepEqual(await sharp(sent).raw().toBuffer(), await sharp(chosen.buffer).raw().toBuffer())
+  })
+
+  test('does not offer to skip the conversion of a type that the service does not accept', async ({
+    page,
+    proxy,
+  }) => {
+    proxy.onOther = (path) => (/heic-decoder|\.wasm/.test(path) ? NEVER : NONE)
+    const foreign = { name: 'phone.heic', mimeType: 'image/heic', buffer: Buffer.from(heic()) }
+    await choose(page, [foreign, await photo('beside.jpg', 43)])
+    await card(page, foreign.name).getByText('Loading the HEIC decoder').waitFor()
+    await card(page, 'beside.jpg').locator('[data-action="skip"]:visible').waitFor()
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+    assert.equal(await card(page, foreign.name).locator('[data-action="skip"]').isVisible(), false)
   })
 }

@@ -101,7 +101,7 @@ export function questionsSuite(site: () => Site): void {
     const id = await uploadOne(page, await gif('refused.gif', 915))
     const key = await keyOf(page, id)
     const faults: [Fault, string][] = [
-      [refused(403, 'cross-site'), 'This request came from another site. Please use the form on this page.'],
+      [refused(507, 'storage-full'), 'Storage is full. Please try again later.'],
       [refused(418, 'something-new', 'A sentence of the server.'), 'A sentence of the server.'],
       [{ kind: 'answer', status: 503 }, 'Pinhole is unavailable right now. Please try again in a moment.'],
       [{ kind: 'cut' }, 'Couldn’t reach the service. Please try again.'],

@@ -1,6 +1,8 @@
 /** Report form: required fields, and no loss of input, with and without scripts. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { succeeds } from '../../support/processes/process.ts'
+import { until } from '../../support/until.ts'
 import { store } from '../../support/upload.ts'
 import { NONE } from '../support/fault-proxy.ts'
 import { type Site, testsOn } from '../support/site.ts'
@@ -32,7 +34,7 @@ export function reportSuite(site: () => Site): void {
         await page.locator('form.report').waitFor({ state: 'detached' })
         proxy.onOther = () => NONE
         await page.goBack()
-        await check(page)
+        await until('the browser has restored the fields', () => succeeds(check(page)))
       }
       await page.locator('#image').fill(`${url}/AAAAAAAAAAA`)
       await page.locator('form.report button').click()
@@ -65,6 +67,20 @@ export function reportSuite(site: () => Site): void {
     await page.locator('#category').selectOption('other')
     await page.locator('form.report button').click()
     await page.getByRole('heading', { name: 'Your report' }).waitFor()
+  })
+
+  const german = { locale: 'de-DE', expected: /^Failed to load resource: / }
+  test('says in German that this one field is wrong', german, async ({ page, url }) => {
+    await openForm(page, url)
+    await fill(page)
+    await page.locator('#email').fill('ada')
+    await page.locator('form.report').evaluate((form: HTMLFormElement) => {
+      form.noValidate = true
+    })
+    await page.locator('form.report button').click()
+    const problem = 'Die Meldung ist unvollständig. Bitte ergänze oder korrigiere diese Angabe.'
+    assert.equal(await page.locator('p.problem + .field:has(#email)').count(), 1)
+    assert.equal(await page.locator('p.problem').textContent(), problem)
   })
 
   const unscripted = { javaScriptEnabled: false, expected: /^Failed to load resource: / }

@@ -148,18 +148,24 @@ export function sendingSuite(site: () => Site): void {
     await choose(page, [await gif('left.gif', 521)])
     await keptFiles(page, 1)
     // Stored like the service worker does.
-    await page.evaluate(
-      async (bytes) => {
-        const headers = { 'Content-Type': 'image/gif', 'X-File-Name': 'shared.gif' }
-        const cache = await caches.open('kept-files')
-        await cache.put('/kept/shared/0', new Response(new Uint8Array(bytes), { headers }))
-      },
-      [...(await gif('x', 522)).buffer],
-    )
+    const keep = async (name: string) =>
+      page.evaluate(
+        async ({ name, bytes }) => {
+          const headers = { 'Content-Type': 'image/gif', 'X-File-Name': name }
+          const cache = await caches.open('kept-files')
+          await cache.put('/kept/shared/0', new Response(new Uint8Array(bytes), { headers }))
+        },
+        { name, bytes: [...(await gif('x', 522)).buffer] },
+      )
+    await keep('older.gif')
     await page.reload()
     const shared = page.getByRole('heading', { name: 'Upload this picture?' })
     await shared.waitFor()
     proxy.onUpload = () => NONE
+    await keep('shared.gif')
+    await page.click('#offer-send')
+    await page.locator('#offer-files').getByText('shared.gif').waitFor()
+    assert.equal(await page.locator('.card').count(), 0, 'nothing is sent that was not shown')
     proxy.onOther = at('/assets/editor-', { kind: 'answer', status: 503 })
     await page.getByText('Options').click()
     await page.getByLabel('Edit before sending').check()

@@ -89,11 +89,14 @@ export function sampleOf(image: Coefficients): Coefficients | null {
     count += part.length
   }
   starts[runs * blocks] = count
+  // Not by iteration, which takes Firefox an eighth of the whole quick compression.
+  const sampled = new Int32Array(count)
+  for (const [run, part] of parts.entries()) sampled.set(part, starts[run * blocks])
   return {
     width: RUN * mcuWidth,
     height: runs * mcuHeight,
     components,
-    coefficients: Int32Array.from(parts.flatMap((part) => [...part])),
+    coefficients: sampled,
     blockStarts: starts,
   }
 }

@@ -1,6 +1,8 @@
 /** operator backup */
 import { Command } from 'commander'
 import { backUp } from '../../backup/backup.ts'
+import { isOnDisk } from '../../open/data-folder.ts'
+import { dataFolderOf } from '../../open/stores.ts'
 import { rateOption, readLocation } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import { createProgress, formatBytes, print } from '../print.ts'
@@ -16,6 +18,10 @@ export const backupCommand = new Command('backup')
   .option('--json', 'print the result as JSON', false)
   .action(
     onData(async ({ config, stores }, to: string, { rate, json }: { rate?: number; json: boolean }) => {
+      const folder = dataFolderOf(to, config)
+      // The disk for it may not be mounted.
+      if (folder !== null && (await isOnDisk(folder, config)))
+        process.stderr.write('The backup is on the disk of DATA_DIR: both would be lost together.\n')
       const progress = createProgress()
       const { name, manifest, transfer, removed } = await backUp({
         config,

@@ -1,14 +1,14 @@
 /** operator copy */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { type Config, parseConfig } from '../../../config.ts'
 import { pruneImages, transferImages, unexpired } from '../../../service/recovery/transfer.ts'
+import { NoLedger } from '../../../stores/ledger.ts'
 import type { ObjectStore } from '../../../stores/object-store.ts'
+import { agreementOf, isOtherStore, isUnused } from '../../open/agreement.ts'
 import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
-import { dataFolderOf, openImages } from '../../open/stores.ts'
+import { assertFolder, dataFolderOf, openImages, openLedger } from '../../open/stores.ts'
 import { rateOption, readLocation } from '../arguments.ts'
-import { restoreOwnership } from '../ownership.ts'
+import { keepOwnership } from '../ownership.ts'
 import { createProgress, formatBytes, print } from '../print.ts'
 
 interface CopyOptions {
@@ -31,45 +31,55 @@ export const copyCommand = new Command('copy')
   .option('--prune', 'remove from the target what the source no longer has; for the final pass', false)
   .option('--json', 'print the result as JSON', false)
   .addHelpText('after', STEPS)
-  .action(async ({ from: source, to: target, rate, prune, json }: CopyOptions) => {
-    if (source === target) throw new Error('--from and --to are the same location')
+  .action(async (options: CopyOptions) => {
+    if (options.from === options.to) throw new Error('--from and --to are the same location')
     const config = parseConfig(process.env)
-    assertFolder(source, config)
-    const from = await openImages(source, config)
-    const to = await openImages(target, config)
-    try {
-      if (prune && (await isEmpty(from)))
-        throw new Error('--from has no images, so --prune would remove everything in --to')
-      const progress = createProgress()
-      const { copied, bytes, kept, damaged } = await transferImages({
-        from: unexpired(from, Date.now),
-        to,
-        bytesPerSecond: rate ?? null,
-        onProgress: (now) =>
-          progress(() => `${now.copied} copied (${formatBytes(now.bytes)}), ${now.kept} already there`),
-      })
-      await copyEvidence(await openEvidenceFiles(config, source), await openEvidenceFiles(config, target))
-      const pruned = prune ? await pruneImages(from, to) : 0
-      if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
-      else {
-        print(`copied ${copied} images (${formatBytes(bytes)}), ${kept} already there, ${pruned} pruned`)
-        for (const id of damaged) print(`damaged, not copied: ${id}`)
-      }
-      process.exitCode = damaged.length === 0 ? 0 : 1
-    } finally {
-      await to.close()
-      await from.close()
-      const folder = dataFolderOf(target, config)
-      if (folder !== null) restoreOwnership(folder, { images: true })
-    }
+    await keepOwnership(dataFolderOf(options.to, config), { images: true }, () => copy(options, config))
   })
 
-/** Opening a missing folder would create it, empty. */
-function assertFolder(source: string, config: Config): void {
-  const folder = dataFolderOf(source, config)
-  if (folder === null) return
-  const images = join(folder, 'images')
-  if (!existsSync(images)) throw new Error(`--from is not a data folder: there is no ${images}`)
+async function copy({ from: source, to: target, rate, prune, json }: CopyOptions, config: Config) {
+  assertFolder(source, config)
+  const from = await openImages(source, config)
+  const to = await openImages(target, config)
+  try {
+    if (prune && (await isEmpty(from)))
+      throw new Error('--from has no images, so --prune would remove everything in --to')
+    if (prune && (await isInUse({ ...config, objectsUrl: target }, to.identity ?? null)))
+      throw new Error('servers use --to, so --prune would remove what was uploaded to them')
+    const progress = createProgress()
+    const { copied, bytes, kept, damaged } = await transferImages({
+      from: unexpired(from, Date.now),
+      to,
+      bytesPerSecond: rate ?? null,
+      onProgress: (now) =>
+        progress(() => `${now.copied} copied (${formatBytes(now.bytes)}), ${now.kept} already there`),
+    })
+    await copyEvidence(await openEvidenceFiles(config, source), await openEvidenceFiles(config, target))
+    const pruned = prune ? await pruneImages(from, to) : 0
+    if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
+    else {
+      print(`copied ${copied} images (${formatBytes(bytes)}), ${kept} already there, ${pruned} pruned`)
+      for (const id of damaged) print(`damaged, not copied: ${id}`)
+    }
+    process.exitCode = damaged.length === 0 ? 0 : 1
+  } finally {
+    await to.close()
+    await from.close()
+  }
+}
+
+/** Whether the store is that of the servers on the configured ledger. `false` if there is no ledger. */
+async function isInUse(config: Config, folder: string | null): Promise<boolean> {
+  const ledger = await openLedger(config, true).catch((error) => {
+    if (error instanceof NoLedger) return null
+    throw error
+  })
+  if (ledger === null) return false
+  try {
+    return !(await isUnused(ledger)) && !(await isOtherStore(ledger, agreementOf(config, folder)))
+  } finally {
+    await ledger.close()
+  }
 }
 
 async function isEmpty(store: ObjectStore): Promise<boolean> {

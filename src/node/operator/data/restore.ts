@@ -6,7 +6,7 @@ import { createLog } from '../../log.ts'
 import { OPERATOR } from '../../manifest.ts'
 import { describeData } from '../../open/data-folder.ts'
 import { readLocation } from '../arguments.ts'
-import { restoreOwnership } from '../ownership.ts'
+import { keepOwnership } from '../ownership.ts'
 import { createProgress, formatBytes, print } from '../print.ts'
 
 export const restoreCommand = new Command('restore')
@@ -24,15 +24,17 @@ export const restoreCommand = new Command('restore')
     const config = parseConfig(process.env)
     process.stderr.write(`${describeData(config).join('\n')}\n`)
     const progress = createProgress()
-    const result = await restore({
-      config,
-      log: createLog(config.logLevel),
-      from,
-      name,
-      withoutTombstones,
-      keepLedger,
-      onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${formatBytes(bytes)})`),
-    }).finally(() => restoreOwnership(config.dataDir, { images: true }))
+    const result = await keepOwnership(config.dataDir, { images: true }, () =>
+      restore({
+        config,
+        log: createLog(config.logLevel),
+        from,
+        name,
+        withoutTombstones,
+        keepLedger,
+        onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${formatBytes(bytes)})`),
+      }),
+    )
     if (json) print(JSON.stringify(asJson(result)))
     else for (const line of linesOf(result)) print(line)
     const { missing, damagedFiles, transfer } = result

@@ -1,10 +1,9 @@
 /** operator verify */
-import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import type { Expiry } from '../../../stores/expiries.ts'
 import { abandonRestore } from '../../backup/restored-ledger.ts'
-import { openImages } from '../../open/stores.ts'
+import { assertFolder, openImages } from '../../open/stores.ts'
 import { checkImages, type Finding, type Verified } from '../../verify/check.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
 import { rateOption, readLocation } from '../arguments.ts'
@@ -12,13 +11,8 @@ import { onData } from '../on-data.ts'
 import type { OperatorData } from '../operator-data.ts'
 import { createProgress, formatBytes, print } from '../print.ts'
 
-/** In `DATA_DIR`: the last ID checked by an interrupted run. */
-const STATE = 'verify.state'
-const SAVE_EVERY = 1000
-
 interface VerifyOptions {
   repair: boolean
-  continue: boolean
   rate?: number
   json: boolean
   from?: string
@@ -38,7 +32,6 @@ export const verifyCommand = new Command('verify')
     'with --repair: restore damaged images from the backup at this location',
     readLocation,
   )
-  .option('--continue', 'continue an interrupted run', false)
   .addOption(rateOption())
   .option('--json', 'print findings as JSON lines', false)
   .action((options: VerifyOptions) => {
@@ -51,37 +44,31 @@ export const verifyCommand = new Command('verify')
   })
 
 async function verify({ config, stores, takedown }: OperatorData, options: VerifyOptions): Promise<number> {
-  const { objects, ledger } = stores
+  const { objects, ledger, purges } = stores
   const folder = config.objectsUrl === null ? join(config.dataDir, 'images') : null
-  const state = join(config.dataDir, STATE)
-  const after = options.continue ? await readFile(state, 'utf8').catch(() => '') : ''
   const progress = createProgress()
   const startedAt = performance.now()
-  let verified: Verified = { images: 0, bytes: 0, last: '' }
+  let verified: Verified = { images: 0, bytes: 0 }
   let count = 0
   let unhealed = 0
+  if (options.from !== undefined) assertFolder(options.from, config)
   const backup = options.from === undefined ? null : await openImages(options.from, config)
   const found = checkImages({
     objects,
     ledger,
     folder,
-    withHeld: backup !== null,
-    after: after.trim(),
     bytesPerSecond: options.rate ?? null,
     // A ledger older than the images lacks their expiries.
     ...(options.repair && { onExpiring: (expiry: Expiry) => ledger.recordExpiries([expiry]) }),
     onProgress(now) {
       verified = now
-      const { images, bytes, last } = now
-      progress(() => `${images} images, ${formatBytes(bytes)}`)
-      // Best effort: without it, images are checked again.
-      if (images % SAVE_EVERY === 0) void writeFile(state, `${last}\n`).catch(() => {})
+      progress(() => `${now.images} images, ${formatBytes(now.bytes)}`)
     },
   })
   for await (const finding of found) {
     count++
     const outcome = options.repair
-      ? await repair(finding, { objects, ledger, takedown, folder, backup })
+      ? await repair(finding, { objects, ledger, purges: purges!, takedown, folder, backup })
       : null
     if (outcome === NO_COPY) unhealed++
     print(
@@ -92,7 +79,6 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
   }
   const { images, bytes } = verified
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-  await rm(state, { force: true })
   await backup?.close()
   // Everything that the ledger lists as gone has been removed by now.
   if (options.repair) await abandonRestore(config.dataDir, ledger)

@@ -1,5 +1,4 @@
 /** operator hold, remove, release, keep, block and unblock: apply one decision to many images or digests. */
-
 import { Command } from 'commander'
 import { batchesOf } from '../../../async.ts'
 import { recordAnywhere, treatDamagedAsPresent } from '../../../service/images/status.ts'

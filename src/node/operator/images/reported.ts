@@ -4,7 +4,7 @@ import { findImage, type ImageState, type ImageStatus } from '../../../service/i
 import type { Case } from '../../../stores/reports.ts'
 import { limitOption, readId } from '../arguments.ts'
 import { onData } from '../on-data.ts'
-import { print } from '../print.ts'
+import { print, printList } from '../print.ts'
 
 /** Maximum number of reports shown per image. The daily caps bound how many can arrive. */
 const SHOWN_REPORTS = 1000
@@ -17,11 +17,11 @@ export const queueCommand = new Command('queue')
   .action(
     onData(async ({ stores }, { limit, held, json }: { limit: number; held: boolean; json: boolean }) => {
       const state = held ? 'held' : 'open'
-      const cases = await stores.ledger.cases([state], limit)
+      const cases = await stores.ledger.cases([state], limit + 1)
       if (cases.length === 0 && !json) print(`no ${state} cases`)
-      for (const each of cases) {
-        print(json ? JSON.stringify(memberOf(each)) : lineOf(each, stores.clock.now()))
-      }
+      printList(cases, limit, (each) =>
+        json ? JSON.stringify(memberOf(each)) : lineOf(each, stores.clock.now()),
+      )
     }),
   )
 

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../../stores/ledger.ts'
 import { limitOption } from '../arguments.ts'
 import { memberOf } from '../images/reported.ts'
 import { onData } from '../on-data.ts'
-import { hasOutputReader, print } from '../print.ts'
+import { hasOutputReader, print, printList } from '../print.ts'
 
 export const auditCommand = new Command('audit')
   .alias('acts')
@@ -13,11 +13,9 @@ export const auditCommand = new Command('audit')
   .option('--json', 'print one JSON object per line', false)
   .action(
     onData(async ({ stores }, { limit, json }: { limit: number; json: boolean }) => {
-      const entries = await stores.ledger.auditLog(limit)
+      const entries = await stores.ledger.auditLog(limit + 1)
       if (entries.length === 0 && !json) print('no entries')
-      for (const entry of entries) {
-        print(json ? JSON.stringify(entry) : lineOf(entry))
-      }
+      printList(entries, limit, json ? JSON.stringify : lineOf)
     }),
   )
 

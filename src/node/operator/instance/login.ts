@@ -9,6 +9,8 @@ export const loginCommand = new Command('login')
   .description('print a sign-in link to the admin server, valid once and for ten minutes')
   .action(
     onData(async ({ config, sessions }) => {
+      if (config.operatorListen.kind === 'off' && config.operatorUrl === null)
+        throw new Error('OPERATOR_LISTEN=off: there is no admin server to sign in to')
       const token = await sessions.createLoginToken(accountOf())
       const path = `/login?token=${token}`
       if (config.operatorListen.kind !== 'socket' || config.operatorUrl !== null) {

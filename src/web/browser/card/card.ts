@@ -1,7 +1,6 @@
 /** The card of one picture: status, preview, link and actions. */
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { copyAndSay } from '../page/clipboard.ts'
-import { words } from '../upload/facts.ts'
 
 export type Action =
   | 'open'
@@ -114,6 +113,5 @@ export function createCard(name: string) {
     next.focus()
   }
 
-  card.show({ state: 'queued', status: words.queued, actions: [] })
   return card
 }

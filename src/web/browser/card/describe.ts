@@ -17,12 +17,7 @@ export function describe(picture: HistoryEntry, history: History): Promise<void>
     dialog.onclose = async () => {
       if (dialog.returnValue === 'save') {
         picture.alt = field.value.trim() || undefined
-        // Only if it is in the history.
-        const isSaved = await history
-          .get(picture.id)
-          .then((known) => !known || history.put([picture]))
-          .catch(() => false)
-        say(isSaved ? words.described : words.notDescribed)
+        say((await history.update(picture)) ? words.described : words.notDescribed)
       }
       resolve()
     }

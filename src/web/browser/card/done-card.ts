@@ -86,7 +86,7 @@ export function notesFor(
   { isEdited, isRemembered }: { isEdited: boolean | undefined; isRemembered: boolean },
 ): string {
   const until = staysUntil(picture)
-  const notes = [until && `${until}.`, isEdited && words.firstStays, mainNoteFor(item, isRemembered)]
+  const notes = [until?.replace(/\.?$/, '.'), isEdited && words.firstStays, mainNoteFor(item, isRemembered)]
   return notes.filter(Boolean).join(' ')
 }
 

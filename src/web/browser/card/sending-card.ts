@@ -1,7 +1,7 @@
 /** Card contents for each state of an upload, once the upload code is loaded. */
 import type { Compressed } from '../../../client/types.ts'
 import { typeName } from '../../../protocol.ts'
-import { inWords, words } from '../upload/facts.ts'
+import { facts, inWords, words } from '../upload/facts.ts'
 import type { Item, State } from '../upload/queue.ts'
 import type { CardView } from './card.ts'
 import { viewOf } from './upload-card.ts'
@@ -9,6 +9,13 @@ import { viewOf } from './upload-card.ts'
 /** Minimum size and elapsed time before an upload shows its speed. Unit: bytes, milliseconds. */
 const MIN_SPEED_BYTES = 1024 * 1024
 const MIN_SPEED_MS = 1500
+
+/** True if the picture would be sent, and kept, with its location. */
+export function mustAsk({ compressed, mode, locationAllowed }: Item): boolean {
+  const isUnmodified = mode === 'original' || compressed?.type === 'image/gif'
+  const keepsLocation = !facts.stripsMetadata || compressed?.type === 'image/gif'
+  return Boolean(compressed?.hasLocation) && isUnmodified && keepsLocation && !locationAllowed
+}
 
 export function viewOfSending(item: Item): CardView {
   const { state, file, compressed } = item
@@ -18,7 +25,12 @@ export function viewOfSending(item: Item): CardView {
       return {
         state: 'asking',
         status: words.asking,
-        actions: ['without-place', 'with-place', 'cancel'],
+        // A GIF is never changed.
+        actions: [
+          ...(compressed?.type === 'image/gif' ? [] : ['without-place' as const]),
+          'with-place',
+          'cancel',
+        ],
       }
     case 'ready':
       return { state: 'ready', status: words.ready, note: summary, percent: 0, actions: ['edit', 'cancel'] }

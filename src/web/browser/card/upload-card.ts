@@ -21,12 +21,13 @@ export function viewOf({ state, file, mode }: Item): CardView {
     case 'compressing': {
       const { since, step, steps, type } = state
       const elapsed = performance.now() - since
-      const isLong = elapsed >= SKIPPABLE_MS && mode !== 'original'
+      const isForeign = type && !(type in EXTENSIONS)
+      const isLong = elapsed >= SKIPPABLE_MS && mode !== 'original' && !isForeign
       const sentence = isLong ? words.compressingLong : words.compressing
       return {
         state: 'compressing',
         status:
-          step === 1 && type && !(type in EXTENSIONS)
+          step === 1 && isForeign
             ? inWords.fill(words.fetchingDecoder, { type: typeName(type) })
             : inWords.fill(sentence, { step, steps, seconds: Math.round(elapsed / 1000) }),
         note: size,

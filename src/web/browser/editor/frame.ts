@@ -101,10 +101,7 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels) 
     answer('cancel')
   }
   const onBeforeUnload = (event: BeforeUnloadEvent) => {
-    if (!frame.hasChanges()) return
-    event.preventDefault()
-    // Chromium before 119 asks only if `returnValue` is set.
-    event.returnValue = true
+    if (frame.hasChanges()) event.preventDefault()
   }
   addEventListener('beforeunload', onBeforeUnload)
 

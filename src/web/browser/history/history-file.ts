@@ -6,7 +6,7 @@ import type { HistoryEntry } from './history.ts'
 interface HistoryFile {
   /** Format version. */
   pinhole: 1
-  pictures: (Omit<HistoryEntry, 'thumbnail'> & { thumbnail?: string })[]
+  pictures: (Omit<HistoryEntry, 'thumbnail'> & { thumbnail?: string | undefined })[]
 }
 
 export async function writeHistory(pictures: HistoryEntry[]): Promise<Blob> {
@@ -14,7 +14,8 @@ export async function writeHistory(pictures: HistoryEntry[]): Promise<Blob> {
     pinhole: 1,
     pictures: await Promise.all(
       pictures.map(async ({ thumbnail, ...rest }) =>
-        thumbnail ? { ...rest, thumbnail: await dataUrlOf(thumbnail) } : rest,
+        // A thumbnail may be unreadable. The key matters more.
+        thumbnail ? { ...rest, thumbnail: await dataUrlOf(thumbnail).catch(() => undefined) } : rest,
       ),
     ),
   }

@@ -34,6 +34,8 @@ export interface History {
   get(id: string): Promise<HistoryEntry | undefined>
   /** False if saving failed, most likely because storage is full. */
   put(pictures: HistoryEntry[]): Promise<boolean>
+  /** Saves changes of a picture, but never brings back one that another tab deleted. False if saving failed. */
+  update(picture: HistoryEntry): Promise<boolean>
   remove(id: string): Promise<void>
   clear(): Promise<void>
   /** Registers a listener for changes made by other tabs. */
@@ -54,39 +56,50 @@ function openDatabase(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
-    request.onblocked = () => reject(new Error('another tab holds an older version open'))
   })
 }
 
+type Work<T> = (store: IDBObjectStore) => IDBRequest<T> | undefined
+
 function overDatabase(database: IDBDatabase): History {
-  function run<T>(
-    mode: IDBTransactionMode,
-    work: (store: IDBObjectStore) => IDBRequest<T> | undefined,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const transaction = database.transaction('pictures', mode)
+  const attempt = <T>(mode: IDBTransactionMode, work: Work<T>) =>
+    new Promise<T>((resolve, reject) => {
+      // Keys must survive a power cut. By default, browsers don't wait for the disk.
+      const transaction = database.transaction('pictures', mode, { durability: 'strict' })
       const request = work(transaction.objectStore('pictures'))
       transaction.oncomplete = () => resolve(request?.result as T)
       transaction.onabort = () => reject(transaction.error)
     })
-  }
+  const run = <T>(mode: IDBTransactionMode, work: Work<T>) =>
+    attempt(mode, work).catch(async () => {
+      // Safari loses the connections of background tabs.
+      database.close()
+      database = await openDatabase()
+      return attempt(mode, work)
+    })
   const channel = new BroadcastChannel('pinhole-history')
   const changed = <T>(done: T): T => {
     channel.postMessage(null)
     return done
   }
+  const save = (work: Work<unknown>) =>
+    run('readwrite', work).then(
+      () => changed(true),
+      () => false,
+    )
   return {
     lasts: true,
     all: async () => newestFirst(await run('readonly', (store) => store.getAll())),
     get: (id) => run('readonly', (store) => store.get(id)),
     put: (pictures) =>
-      run('readwrite', (store) => {
+      save((store) => {
         for (const picture of pictures) store.put(picture)
-        return undefined
-      }).then(
-        () => changed(true),
-        () => false,
-      ),
+      }),
+    update: (picture) =>
+      save((store) => {
+        const known = store.get(picture.id)
+        known.onsuccess = () => known.result && store.put(picture)
+      }),
     remove: (id) => run('readwrite', (store) => store.delete(id)).then(changed),
     clear: () => run('readwrite', (store) => store.clear()).then(changed),
     onForeignChange: (listener) => channel.addEventListener('message', listener),
@@ -103,6 +116,8 @@ function inMemory(): History {
       for (const picture of added) pictures.set(picture.id, picture)
       return true
     },
+    // Callers change the entries in place.
+    update: async () => true,
     remove: async (id) => void pictures.delete(id),
     clear: async () => pictures.clear(),
     onForeignChange() {},

@@ -121,7 +121,8 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     for (const id of ids.filter((id) => !checked.has(id))) {
       checked.add(id)
       if (!(await isGone(rawPath(id)).catch(() => false))) continue
-      await history.remove(id)
+      // The row goes even if the history can't be written.
+      await history.remove(id).catch(() => {})
       drop(id)
       gone++
     }

@@ -50,11 +50,16 @@ export async function offerKept({ isShared, omitted, onFiles, onChange }: OfferO
     void navigator.locks.request(LOCK, async () => {
       // Another tab may have taken them in the meantime.
       const files = await filesIn(groups)
+      // Or a newer share may have replaced them: only files that were shown are sent.
+      if (files.length > 0 && summaryOf(files) !== summaryOf(kept))
+        return void offerKept({ isShared, omitted: 0, onFiles, onChange })
       // Keep the files if none were added: the editor may have failed to load, or the quota may be used up.
       if (files.length === 0 || (await onFiles(files))) await close()
     })
   find('offer-discard').onclick = () => void close()
 }
+
+const summaryOf = (files: File[]) => JSON.stringify(files.map(({ name, size }) => [name, size]))
 
 const filesIn = async (groups: Group[]) => (await Promise.all(groups.map(keptFiles))).flat()
 
@@ -80,7 +85,9 @@ function entry(file: File): HTMLLIElement {
   image.alt = ''
   image.width = image.height = 56
   void thumbnailOf(file).then((blob) => {
-    if (blob) image.src = URL.createObjectURL(blob)
+    if (!blob) return
+    image.src = URL.createObjectURL(blob)
+    image.onload = () => URL.revokeObjectURL(image.src)
   })
   const name = document.createElement('span')
   name.textContent = `${file.name || words.picture}, ${inWords.bytes(file.size)}`

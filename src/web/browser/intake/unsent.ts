@@ -13,6 +13,12 @@ const COLLECT_MS = 500
 /** This page's group, once it keeps files. */
 let ownGroup: Group | null = null
 
+/**
+ * How long a file waits until it is copied. Most links come sooner, and would come later if the processor were busy copying.
+ * Unit: milliseconds.
+ */
+const COPY_AFTER_MS = 3000
+
 /** Bound for the copies on disk. Unit: bytes. */
 const MAX_BYTES = 100 * 1024 * 1024
 
@@ -28,6 +34,12 @@ export function createUnsent() {
   let unlock: (() => void) | null = null
   /** Pending work per file, so that a file's `keep` and `release` run in order without waiting for other files. */
   const pending = new Map<number, Promise<unknown>>()
+  /** Starts the copy of a file, if that has not begun. */
+  const copies = new Map<number, () => void>()
+  // From then on, a phone may stop the page at any time.
+  addEventListener('visibilitychange', () => {
+    if (document.hidden) for (const copy of copies.values()) copy()
+  })
   const enqueue = (number: number, next: () => Promise<unknown>) => {
     pending.set(
       number,
@@ -55,7 +67,11 @@ export function createUnsent() {
       if (unlock === null) lock()
       bytes += file.size
       sizes.set(number, file.size)
-      enqueue(number, async () => sizes.has(number) && (await keepFile(group, `${number}`, file)))
+      const copy = () => {
+        if (copies.delete(number)) enqueue(number, () => keepFile(group, `${number}`, file))
+      }
+      copies.set(number, copy)
+      setTimeout(copy, COPY_AFTER_MS)
     },
     /** Forgets a file that was sent or cancelled. */
     release(number: number): void {
@@ -63,7 +79,7 @@ export function createUnsent() {
       if (size === undefined) return
       sizes.delete(number)
       bytes -= size
-      enqueue(number, () => forgetFile(group, `${number}`))
+      if (!copies.delete(number)) enqueue(number, () => forgetFile(group, `${number}`))
     },
   }
 }

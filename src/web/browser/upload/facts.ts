@@ -1,4 +1,4 @@
-import { byteSize, fill, limitSize, plural } from '../../messages/wording.ts'
+import { byteSize, fill, limitSize, plural, type Values } from '../../messages/wording.ts'
 import type { HomeFacts } from '../../pages/page-facts.ts'
 import { pageFacts } from '../page/facts.ts'
 
@@ -12,5 +12,7 @@ export const inWords = {
   bytes: (bytes: number) => byteSize(facts.lang, bytes),
   limit: () => limitSize(facts.lang, facts.maxUploadBytes),
   count: (forms: { one: string; other: string }, count: number) => plural(facts.lang, forms, count),
-  fill,
+  /** Cuts long names in the middle: a notice with one would cover half a phone. */
+  fill: (text: string, values: Values) =>
+    fill(text, { ...values, name: `${values.name}`.replace(/^(.{40}).{8,}(.{16})$/su, '$1…$2') }),
 }

@@ -21,10 +21,7 @@ export function showTotals(items: readonly Item[]): void {
 
 export function confirmLeaving(items: readonly Item[]): void {
   addEventListener('beforeunload', (event) => {
-    if (!items.some(isUnfinished)) return
-    event.preventDefault()
-    // Chromium before 119 asks only if `returnValue` is set.
-    event.returnValue = true
+    if (items.some(isUnfinished)) event.preventDefault()
   })
 }
 

@@ -1,7 +1,7 @@
 /** Upload queue: schedules compression and uploads. Independent of the DOM. */
 import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
 import type { ThroughputMeter } from '../../../client/api/throughput.ts'
-import type { Compressed, Lifetime, Mode, Sent } from '../../../client/types.ts'
+import type { Compressed, CompressOptions, Lifetime, Mode, Sent } from '../../../client/types.ts'
 
 /** Maximum number of concurrent uploads. */
 const MAX_UPLOADS = 2
@@ -9,6 +9,9 @@ const MAX_UPLOADS = 2
 const MAX_IN_FLIGHT = MAX_UPLOADS + 1
 /** Compression steps, as the client counts them. The first one loads the codec. */
 const STEPS = 3
+
+/** Takes the place of uploaded bytes. */
+const RELEASED = new Blob()
 
 /** Time between attempts to load the uploader. Unit: milliseconds. */
 const LOAD_INTERVAL_MS = 3000
@@ -30,6 +33,8 @@ export interface Item {
   readonly number: number
   readonly file: File
   mode: Mode
+  /** The user skipped the compression. */
+  isSkipped?: boolean | undefined
   /** Lifetime of the picture. Empty: the service's default. */
   readonly expires: Lifetime | ''
   state: State
@@ -44,7 +49,8 @@ export interface Item {
 
 /** The parts of the client that the queue needs. */
 export interface Uploader {
-  compress: typeof import('../../../client/browser.ts').compress
+  /** `isSkipped`: only metadata is removed, except from types that must be converted. */
+  compress(file: File, options: CompressOptions & { isSkipped?: boolean | undefined }): Promise<Compressed>
   send: typeof import('../../../client/browser.ts').send
   meter: ThroughputMeter
 }
@@ -131,6 +137,7 @@ export function createQueue(options: QueueOptions) {
         const { step, steps, type } = progress
         change(item, { at: 'compressing', since, step, steps, type })
       },
+      isSkipped: item.isSkipped,
     })
     signal.throwIfAborted()
     change(item, { at: mustAsk(item) ? 'asking' : 'ready' })
@@ -163,7 +170,7 @@ export function createQueue(options: QueueOptions) {
       },
     }).finally(measurement.end)
     // Release the uploaded bytes.
-    item.compressed = { ...item.compressed!, blob: new Blob(), ...(preview && { preview: new Blob() }) }
+    item.compressed = { ...item.compressed!, blob: RELEASED, ...(preview && { preview: RELEASED }) }
     change(item, { at: 'done', sent })
   }
 
@@ -191,12 +198,12 @@ export function createQueue(options: QueueOptions) {
       change(item, { at: 'cancelled' })
       pump()
     },
-    /** Skips a running compression and sends the original. */
+    /** Skips a running compression. Private metadata is still removed, as in the chosen mode. */
     skip(item: Item): void {
       if (item.state.at !== 'compressing') return
       item.cancel.abort()
       item.cancel = new AbortController()
-      item.mode = 'original'
+      item.isSkipped = true
       change(item, { at: 'queued' })
       pump()
     },

@@ -16,9 +16,6 @@ import { createQueue, type Item, isPending, isUnfinished, type Outlook, type Sta
 /** Cards created before yielding to the browser to paint. */
 const CARDS_PER_TASK = 8
 
-/** Refusals that every further upload would get, too. */
-const FINAL = new Set(['quota-exceeded', 'uploads-paused', 'storage-full'])
-
 export interface UploadListOptions {
   history: Promise<History>
   mode(): Mode
@@ -66,12 +63,8 @@ export function createUploadList(options: UploadListOptions) {
     },
     maxBytes: facts.maxUploadBytes,
     convert: facts.convertsHeic,
-    mustAsk({ compressed, mode, locationAllowed }) {
-      const isUnmodified = mode === 'original' || compressed?.type === 'image/gif'
-      const keepsLocation = !facts.stripsMetadata || compressed?.type === 'image/gif'
-      return Boolean(compressed?.hasLocation) && isUnmodified && keepsLocation && !locationAllowed
-    },
-    isFinal: (error) => FINAL.has(codeOf(error)),
+    mustAsk: (item) => uploading!.mustAsk(item),
+    isFinal: (error) => uploading!.FATAL_CODES.has(codeOf(error)),
     onChange(item) {
       const entry = entries.get(item)
       if (entry) void show(item, entry)
@@ -160,8 +153,9 @@ export function createUploadList(options: UploadListOptions) {
     release(item)
     showDone(isSaved)
     const thumbnail = isSaved && (await entry.thumbnail)
-    if (thumbnail) picture.thumbnail = thumbnail
-    if (thumbnail && (await known.get(picture.id))) await known.put([picture])
+    if (!thumbnail) return
+    picture.thumbnail = thumbnail
+    await known.update(picture)
   }
 
   function release({ number }: Item): void {
@@ -174,6 +168,8 @@ export function createUploadList(options: UploadListOptions) {
     const next = card.element.nextElementSibling ?? card.element.previousElementSibling
     card.remove()
     entries.delete(item)
+    // An edited copy may replace one that was retried in the meantime.
+    queue.cancel(item)
     queue.drop(item)
     release(item)
     onChange()
@@ -187,11 +183,20 @@ export function createUploadList(options: UploadListOptions) {
       if (item.state.at === 'failed' && matches(item.state.outlook)) queue.retry(item)
   }
 
+  /** Pictures whose editor is open or loading. Until it closes, their cards can still be pressed, but do nothing. */
+  const inEditor = new Set<File | HistoryEntry>()
+
+  async function editOnce(source: File | HistoryEntry): Promise<File | null> {
+    if (inEditor.has(source)) return null
+    inEditor.add(source)
+    return edit(source).finally(() => inEditor.delete(source))
+  }
+
   /** Cancels an unfinished upload while the editor is open, then replaces it with the edited file or restarts it. */
   async function editPending(item: Item, entry: Entry): Promise<void> {
     const wasPending = isPending(item)
     queue.cancel(item)
-    const edited = await edit(item.file)
+    const edited = await editOnce(item.file)
     if (edited) {
       batch.begin(1, false)
       const { at, name, isEdited, card } = entry
@@ -205,7 +210,7 @@ export function createUploadList(options: UploadListOptions) {
 
   /** Uploads an edited copy of an uploaded picture under its own link. The original stays as it is. */
   async function editUploaded(picture: HistoryEntry): Promise<void> {
-    const edited = await edit(picture)
+    const edited = await editOnce(picture)
     if (!edited) return
     const name = picture.name.endsWith(words.edited) ? picture.name : `${picture.name}, ${words.edited}`
     await add([edited], { autoCopy: false, name })
@@ -229,6 +234,7 @@ export function createUploadList(options: UploadListOptions) {
     const item = queue.add(file, mode, expires)
     entries.set(item, entry)
     card.onAction = (action) => {
+      if (inEditor.has(file)) return
       if (action === 'cancel') queue.cancel(item)
       if (action === 'skip') queue.skip(item)
       if (action === 'retry') {
@@ -284,7 +290,8 @@ export function createUploadList(options: UploadListOptions) {
     topKey = firstKey
     const chosen = { before, mode: mode(), expires: expires(), name }
     for (const [index, file] of files.entries()) {
-      if (index % CARDS_PER_TASK === CARDS_PER_TASK - 1) await new Promise((resolve) => setTimeout(resolve))
+      // The first task has only one: the browser has already spent much of it on the files.
+      if (index % CARDS_PER_TASK === 1) await new Promise((resolve) => setTimeout(resolve))
       begin(file, { ...chosen, at: firstKey - index })
     }
     if (files.length > 1) say(inWords.count(words.added, files.length))

@@ -1,7 +1,7 @@
-/** Converts V8 profiles (Chrome DevTools Protocol, `Profiler.Profile`) to a tree of frames with their times. */
+/** Sums V8 profiles (Chrome DevTools Protocol, `Profiler.Profile`) by part of the program. */
 
 interface Profile {
-  nodes: { id: number; callFrame: CallFrame; children?: number[] }[]
+  nodes: { id: number; callFrame: CallFrame }[]
   /** Node IDs. */
   samples: number[]
   /** Time before each sample. Unit: microseconds. */
@@ -11,15 +11,6 @@ interface Profile {
 interface CallFrame {
   functionName: string
   url: string
-}
-
-/** Unit: microseconds. */
-export interface Frame {
-  name: string
-  part: string
-  self: number
-  total: number
-  children: Frame[]
 }
 
 /** The parts that functions are grouped into, in the order of the table. The first match wins. */
@@ -82,38 +73,15 @@ function partOf(name: string, file: string): string {
   return PARTS.find(([, matches]) => matches(name, file))![0]
 }
 
-/** The tree of frames, excluding idle time. */
-export function treeOf(profile: Profile): Frame {
-  const selves = new Map<number, number>()
-  for (const [i, id] of profile.samples.entries()) {
-    selves.set(id, (selves.get(id) ?? 0) + (profile.timeDeltas[i] ?? 0))
-  }
-  const nodes = new Map(profile.nodes.map((node) => [node.id, node]))
-  const frameOf = (id: number): Frame => {
-    const { callFrame, children = [] } = nodes.get(id)!
-    const { functionName, url } = callFrame
-    const part = partOf(functionName, url)
-    const frames = children.map(frameOf).filter(({ total }) => total > 0)
-    const self = part === 'idle' ? 0 : Math.max(0, selves.get(id) ?? 0)
-    const file = url.replace(/^.*\/(src|bench|node_modules)\//, '$1/')
-    return {
-      name: `${functionName || '(anonymous)'}${file === '' ? '' : ` ${file}`}`,
-      part,
-      self,
-      total: frames.reduce((sum, { total }) => sum + total, self),
-      children: frames.sort((a, b) => b.total - a.total),
-    }
-  }
-  return frameOf(profile.nodes[0]!.id)
-}
-
 /** Unit: microseconds. */
-export function timeByPart(root: Frame): Map<string, number> {
+export function timeByPart({ nodes, samples, timeDeltas }: Profile): Map<string, number> {
+  const parts = new Map(
+    nodes.map(({ id, callFrame: { functionName, url } }) => [id, partOf(functionName, url)]),
+  )
   const times = new Map<string, number>()
-  const add = ({ part, self, children }: Frame): void => {
-    times.set(part, (times.get(part) ?? 0) + self)
-    for (const child of children) add(child)
+  for (const [i, id] of samples.entries()) {
+    const part = parts.get(id)!
+    times.set(part, (times.get(part) ?? 0) + Math.max(0, timeDeltas[i] ?? 0))
   }
-  add(root)
   return times
 }

@@ -1,5 +1,5 @@
-/** Profiles an upload and a hot, a cold and an S3 read: a table, and a flame graph of each. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+/** Profiles an upload and a hot, a cold and an S3 read. */
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startClusterServices } from '../cluster/services.ts'
@@ -9,15 +9,13 @@ import { upload } from '../load/multipart.ts'
 import { noisePicture, noisePictures } from '../load/pictures.ts'
 import { uploadsOf, wrk } from '../load/wrk.ts'
 import { type BenchOptions, type Figures, table } from '../report/figures.ts'
-import { PART_NAMES, timeByPart, treeOf } from './profile.ts'
-import { flameGraph } from './svg.ts'
+import { PART_NAMES, timeByPart } from './parts.ts'
 
 const PICTURE_BYTES = 204_800
 const CONNECTIONS = 16
 const WARM_UP_SECONDS = 1
 /** Time for the profiler to start. */
 const PROFILER_START_MS = 300
-const GRAPHS = path.join(import.meta.dirname, '../../docs/flames')
 
 interface Case {
   name: string
@@ -27,7 +25,7 @@ interface Case {
   load(server: Child, seconds: number): Promise<number>
 }
 
-export async function benchFlame({ dir, seconds, save }: BenchOptions): Promise<Figures> {
+export async function benchProfile({ dir, seconds }: BenchOptions): Promise<Figures> {
   const services = await startClusterServices()
   const times = new Map<string, Map<string, number>>()
   try {
@@ -36,25 +34,20 @@ export async function benchFlame({ dir, seconds, save }: BenchOptions): Promise<
       { name: 'upload', title: 'one upload of 200 KB', env: UNLIMITED, load: uploading(dir) },
       { name: 'hot', title: 'one GET of 200 KB from memory', env: {}, ...reads },
       { name: 'cold', title: 'one GET of 200 KB from a file', env: { HOT_SET_BYTES: '0' }, ...reads },
-      { name: 's3', title: 'one GET of 200 KB from S3', env: await services.env('flame'), ...reads },
+      { name: 's3', title: 'one GET of 200 KB from S3', env: await services.env('profile'), ...reads },
     ]
     for (const each of cases) {
       console.error(`  ${each.title}`)
-      times.set(each.title, await profileOf(each, path.join(dir, each.name), seconds, save))
+      times.set(each.title, await profileOf(each, path.join(dir, each.name), seconds))
     }
-    await services.empty('flame')
+    await services.empty('profile')
     return { table: tableOf(times) }
   } finally {
     await services.stop()
   }
 }
 
-async function profileOf(
-  { name, title, env, load }: Case,
-  dir: string,
-  seconds: number,
-  save: boolean,
-): Promise<Map<string, number>> {
+async function profileOf({ env, load }: Case, dir: string, seconds: number): Promise<Map<string, number>> {
   const profilePath = path.join(dir, 'server.cpuprofile')
   const hook = path.join(import.meta.dirname, 'profiler.mjs')
   const server = await startPinhole(dir, {
@@ -68,12 +61,8 @@ async function profileOf(
     await sleep(PROFILER_START_MS)
     const requests = await load(server, seconds)
     process.kill(server.pid, 'SIGUSR2')
-    const root = treeOf(JSON.parse(await readWhole(profilePath)))
-    if (save) {
-      await mkdir(GRAPHS, { recursive: true })
-      await writeFile(path.join(GRAPHS, `${name}.svg`), flameGraph(`Main thread, ${title}`, root))
-    }
-    return new Map([...timeByPart(root)].map(([part, time]) => [part, time / requests]))
+    const times = timeByPart(JSON.parse(await readWhole(profilePath)))
+    return new Map([...times].map(([part, time]) => [part, time / requests]))
   } finally {
     await server.stop()
   }
