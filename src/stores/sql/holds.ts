@@ -1,11 +1,7 @@
 /** Held images: the rows of `holds`, and the digests that uploads are compared with. */
-import { batchesOf } from '../../async.ts'
 import type { Absence, Digests, HoldLedger } from '../holds.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { ALWAYS, list, type Part, sql } from './statement.ts'
-
-/** Times that each digest is a parameter in the statement that looks for it. */
-const PARAMETERS_PER_DIGEST = 3
 
 /** No pending move of a later act ends the hold. */
 export const IS_NOT_ENDING = sql`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
@@ -39,8 +35,6 @@ export function heldGone(id: string, condition = ALWAYS): Statement[] {
 }
 
 export function holdsLedger(database: SqlDatabase): HoldLedger {
-  const batchSize = Math.floor(database.dialect.maxParameters / PARAMETERS_PER_DIGEST)
-
   return {
     async absenceReason(id) {
       const [row] =
@@ -54,16 +48,13 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
     },
 
     async withheldReason(sha256) {
-      let isHeld = false
-      for (const digests of batchesOf(sha256, batchSize)) {
-        const batch = list(digests)
-        const rows = await database.read(sql`select 1 as rank from blocks where sha256 in ${batch}
-          union all select 2 as rank from holds where sha256 in ${batch} or sent_sha256 in ${batch}
-          order by rank limit 1`)
-        if (rows[0]?.rank === 1) return 'blocked'
-        isHeld ||= rows.length > 0
-      }
-      return isHeld ? 'held' : null
+      const digests = list(sha256)
+      const rows = await database.read(sql`select 1 as rank from blocks where sha256 in ${digests}
+        union all select 2 as rank from holds where sha256 in ${digests} or sent_sha256 in ${digests}
+        order by rank limit 1`)
+      const rank = rows[0]?.rank
+      if (rank === undefined) return null
+      return rank === 1 ? 'blocked' : 'held'
     },
 
     async holdOf(id) {

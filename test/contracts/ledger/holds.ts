@@ -28,13 +28,11 @@ export function holdsCases({ on }: Harness): void {
     assert.equal(await other.holdOf(ID), null)
   })
 
-  on('finds a held digest among any number of digests; blocked takes precedence', async (ledger) => {
+  on('finds any of an image’s digests; blocked takes precedence', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
-    const many = Array.from({ length: 40_000 }, (_, number) => digest(number + 100))
-    assert.equal(await ledger.withheldReason([...many, digest(2)]), 'held')
+    assert.equal(await ledger.withheldReason([digest(100), digest(101), digest(2)]), 'held')
     await ledger.block([digest(1)], 'spam', AT)
     assert.equal(await ledger.withheldReason([digest(2), digest(1)]), 'blocked')
-    assert.equal(await ledger.withheldReason([digest(2), ...many, digest(1)]), 'blocked')
     await ledger.unblock(digest(1), 'a mistake', AT)
     assert.equal(await ledger.withheldReason([digest(1)]), 'held')
   })
