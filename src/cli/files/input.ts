@@ -26,8 +26,8 @@ export function isImageFile(path: string): boolean {
 }
 
 /**
- * `-` is stdin. An existing path is taken literally, even if it contains `*`; other patterns are expanded as globs. `recursive`:
- * a folder expands to the images in it and its subfolders, by extension.
+ * `-` is stdin. An existing path is taken literally, even if it contains `*`; otherwise `*` and `?` match as in a shell.
+ * `recursive`: a folder expands to the images in it and its subfolders, by extension.
  */
 export async function expandInputs(args: string[], recursive = false): Promise<Input[]> {
   const inputs: Input[] = []
@@ -38,9 +38,9 @@ export async function expandInputs(args: string[], recursive = false): Promise<I
     } else if (recursive && stats?.isDirectory()) {
       const images = await imagesIn(arg)
       inputs.push(...images.sort((a, b) => (a.name < b.name ? -1 : 1)))
-    } else if (!stats && /[*?[{]/.test(arg)) {
-      // Parentheses are part of names: `photo (1).png` must not become `photo 1.png`.
-      const paths = await glob(arg.replaceAll(/[()]/g, '\\$&'), { expandDirectories: false })
+    } else if (!stats && /[*?]/.test(arg)) {
+      // Brackets are part of names: `photo [1].png` and `photo (1).png` must not become `photo 1.png`.
+      const paths = await glob(arg.replaceAll(/[()[\]{}]/g, '\\$&'), { expandDirectories: false })
       if (paths.length === 0) inputs.push(fileInput(arg))
       inputs.push(...paths.sort().map(fileInput))
     } else {
