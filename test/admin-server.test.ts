@@ -44,7 +44,9 @@ it('serves metrics without authentication, and nothing else without a session', 
     assert.match(answer.headers.get('Content-Security-Policy')!, /default-src 'none'/)
   }
   for (const path of ['/settings', '/images', '/logout', '/undo', '/cases/AAAAAAAAAAA']) {
-    assert.equal((await admin('POST', path, { form: { name: 'uploads', value: 'paused' } })).status, 401)
+    const refused = await admin('POST', path, { form: { name: 'uploads', value: 'paused' } })
+    assert.equal(refused.status, 401)
+    assert.match(refused.text, /<a href="\/">Already logged in/)
   }
 })
 

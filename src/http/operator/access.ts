@@ -85,7 +85,10 @@ export function createAccess({ sessions, site, command }: OperatorParts) {
     return async (c: AppContext): Promise<Response> => {
       if (isCrossSiteSubrequest(c)) return refuse(c, 'This request was sent by another website.')
       const principal = await principalOf(c)
-      return principal === null ? send(c, closedPage(contextOf(null), command), 401) : handle(c, principal)
+      if (principal !== null) return handle(c, principal)
+      // Most forms have an address that no page has.
+      const next = c.req.method === 'GET' ? '' : '/'
+      return send(c, closedPage(contextOf(null), command, next), 401)
     }
   }
 

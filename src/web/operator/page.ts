@@ -54,14 +54,14 @@ export function loginPage(ctx: AdminContext, token: string): Page {
   )
 }
 
-/** `command`: what users type before an operator command. */
-export function closedPage(ctx: AdminContext, command: string): Page {
+/** `command`: what users type before an operator command. `next`: address for somebody who is logged in. */
+export function closedPage(ctx: AdminContext, command: string, next: string): Page {
   return adminPage(
     ctx,
     'Log in first',
     // The session's cookie does not come along with a link from another site, e.g. webmail, but with one from this page.
     html`<p>On the server, <code>${command} login</code> prints a login link that works once.</p>
-<p><a href="">Already logged in? Continue</a></p>`,
+<p><a href="${next}">Already logged in? Continue</a></p>`,
   )
 }
 
