@@ -39,8 +39,12 @@ export async function runScheduled(
     machine: 'workers',
     hasReceivers: notifiers.length > 0,
   })
-  for (const job of [decisions, moves, expiring, scanning, monitor, wireNotices(parts)]) await runOnce(job)
-  await parts.purge()
+  const deliver = async () => {
+    await runOnce(wireNotices(parts))
+    await parts.purge()
+  }
+  for (const job of [decisions, moves, expiring, monitor]) await runOnce(job)
+  await deliver()
   // Cloudflare's clock is accurate, so no margin is needed at the end of a day.
   await forget(ledger, { earliest: now(), latest: now(), nextMs: 0 }).catch(
     warning(log, 'failed to delete private data of past days'),
@@ -51,6 +55,9 @@ export async function runScheduled(
     await eraseOldReports(ledger, now()).catch(warning(log, 'failed to erase old reports'))
     await evidence?.forget(now()).catch(warning(log, 'failed to delete sealed evidence older than a year'))
   }
+  // After all that a scanner must not delay: one that does not answer takes up to eight times `SCAN_SECONDS`.
+  await runOnce(scanning)
+  await deliver()
   // Last, because it may use up the remaining subrequests. Usually there are enough for as many expired images again.
   await runOnce(minute % TIDY_MINUTES === 0 ? wireMoves({ ...parts, maxTidied: MAX_TIDIED }) : expiring)
 }
