@@ -215,6 +215,7 @@ export function historySuite(site: () => Site): void {
       { ...entry, link: 'https://elsewhere.example/Zr4Kq9Lm2Xa' },
       { ...entry, id: '../../etc' },
       { ...entry, key: 'short' },
+      { ...entry, key: 'k'.repeat(43) },
       { ...entry, type: 'text/html' },
       { ...entry, at: 'yesterday' },
       null,

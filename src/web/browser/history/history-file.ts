@@ -41,6 +41,8 @@ function parseEntry(entry: Partial<Record<keyof HistoryEntry, unknown>> | null):
   const isValid =
     ID_PATTERN.test(id) &&
     KEY_PATTERN.test(key) &&
+    // With another picture's key, deleting this one would delete that one.
+    key.startsWith(id) &&
     IMAGE_TYPES.includes(entry?.type as ImageType) &&
     link?.origin === location.origin &&
     link.pathname === `/${id}` &&
