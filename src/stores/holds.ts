@@ -32,7 +32,7 @@ export interface HoldLedger {
   absenceReason(id: string): Promise<Absence | null>
   /**
    * Whether uploads with any of these digests are refused: the operator blocked them, or holds an image that has them.
-   * `null` if they are allowed. One statement.
+   * `null` if they are allowed. One statement. `sha256`: at least one, at most the few that an image has.
    */
   withheldReason(sha256: string[]): Promise<'blocked' | 'held' | null>
   /** `null` if the image is not held. */
