@@ -24,6 +24,6 @@ export interface NoticeLedger {
   settleNotice(notice: PendingNotice, now: number, quietUntil: number): Promise<void>
   /** Delivery failed: due again at `retryAt`, with one more attempt counted. */
   deferNotice(notice: PendingNotice, retryAt: number): Promise<void>
-  /** Number of notices that are due or have failed, and the time of the oldest (epoch milliseconds). */
+  /** Number of notices that are due, being sent or have failed, and the time of the oldest (epoch milliseconds). */
   pendingNotices(now: number): Promise<{ count: number; oldest: number | null }>
 }

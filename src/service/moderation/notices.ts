@@ -7,7 +7,7 @@ import type { PendingNotice } from '../../stores/notices.ts'
 
 /** The job delivers due notices, including those left by earlier or other processes. */
 export interface Notices extends BackgroundJob {
-  /** Number of notices that are due or could not be delivered. `null` if no receivers are configured. */
+  /** Number of notices that are due, being sent, or could not be delivered. `null` if no receivers are configured. */
   pending(): Promise<number | null>
 }
 

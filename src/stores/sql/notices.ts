@@ -39,7 +39,8 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
       ])
     },
 
-    pendingNotices: (now) => outbox.pending(sql`count > 0 and (attempts > 0 or due_at_ms <= ${now})`),
+    pendingNotices: (now) =>
+      outbox.pending(sql`count > 0 and (attempts > 0 or claim <> 0 or due_at_ms <= ${now})`),
   }
 }
 
