@@ -144,6 +144,8 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
           const headers = { Range: `bytes=${n * 1000}-${n * 1000}` }
           const { status, body } = await ask(newAddress(), 'GET', `/raw/${largeId}`, { headers })
           assert.deepEqual([status, body.length], [206, 1])
+          // While it fills, which takes a slow machine a second, nginx fetches more copies.
+          if (n === 0) await released()
         }
       })
       assert.ok(read < (3 * LARGE_BYTES) / MEGABYTE, `${read} MB`)
