@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Config } from '../../config.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
-import { type Ledger, LedgerUnavailable, NoLedger } from '../../stores/ledger.ts'
+import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
 import { assertNoServer } from '../open/agreement.ts'
-import { openLedger } from '../open/stores.ts'
+import { openExistingLedger, openLedger } from '../open/stores.ts'
 
 export type LedgerKind = 'sqlite' | 'postgres'
 
@@ -40,8 +40,7 @@ async function withTemporaryFile<T>(work: (file: string) => Promise<T>): Promise
  * if a server is using it, on SQLite.
  */
 export async function hasLedger(config: Config): Promise<boolean> {
-  const ledger = await openLedger(config, true).catch((error) => {
-    if (error instanceof NoLedger) return null
+  const ledger = await openExistingLedger(config).catch((error) => {
     if (error instanceof LedgerUnavailable) throw error
     throw new Error(`the existing ledger can’t be read; to replace it, ${aside(config)}`, { cause: error })
   })

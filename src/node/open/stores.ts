@@ -12,7 +12,7 @@ import type { Tombstones } from '../../service/recovery/tombstones.ts'
 import { createSpool } from '../../stores/drafts/spool.ts'
 import { makePrivate } from '../../stores/filesystem/layout.ts'
 import { type FilesystemStore, openFilesystemStore } from '../../stores/filesystem/store.ts'
-import type { Ledger } from '../../stores/ledger.ts'
+import { type Ledger, NoLedger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { wireMoves } from '../../wiring/moderation.ts'
 import { wirePurges } from '../../wiring/uploads.ts'
@@ -163,4 +163,12 @@ export async function openLedger(config: Config, mustExist: boolean): Promise<Le
   }
   const { openSqliteLedger } = await import('../../stores/sqlite/ledger.ts')
   return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite'), mustExist })
+}
+
+/** For a command. `null` if there is none. */
+export function openExistingLedger(config: Config): Promise<Ledger | null> {
+  return openLedger(config, true).catch((error) => {
+    if (error instanceof NoLedger) return null
+    throw error
+  })
 }

@@ -2,11 +2,10 @@
 import { Command } from 'commander'
 import { type Config, parseConfig } from '../../../config.ts'
 import { pruneImages, transferImages, unexpired } from '../../../service/recovery/transfer.ts'
-import { NoLedger } from '../../../stores/ledger.ts'
 import type { ObjectStore } from '../../../stores/object-store.ts'
 import { agreementOf, isOtherStore, isUnused } from '../../open/agreement.ts'
 import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
-import { assertFolder, dataFolderOf, openImages, openLedger } from '../../open/stores.ts'
+import { assertFolder, dataFolderOf, openExistingLedger, openImages } from '../../open/stores.ts'
 import { rateOption, readLocation } from '../arguments.ts'
 import { keepOwnership } from '../ownership.ts'
 import { createProgress, formatBytes, print } from '../print.ts'
@@ -70,10 +69,7 @@ async function copy({ from: source, to: target, rate, prune, json }: CopyOptions
 
 /** Whether the store is that of the servers on the configured ledger. `false` if there is no ledger. */
 async function isInUse(config: Config, folder: string | null): Promise<boolean> {
-  const ledger = await openLedger(config, true).catch((error) => {
-    if (error instanceof NoLedger) return null
-    throw error
-  })
+  const ledger = await openExistingLedger(config)
   if (ledger === null) return false
   try {
     return !(await isUnused(ledger)) && !(await isOtherStore(ledger, agreementOf(config, folder)))
